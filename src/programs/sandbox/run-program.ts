@@ -30,17 +30,20 @@ export interface Sandbox {
 
 const CHILD = 'sandbox-child.cjs'
 
-/** The word that makes the single executable run the child. Flags of V8 follow; its stack cannot be changed there. */
+/** The word that makes the single executable run the child. `BASELINE` follows. */
 const EXECUTABLE_WORD = '--zonewright-sandbox'
 
-/** KiB of Node's stack. It must exceed what QuickJS uses before it reaches its own limit, and be well below the 8 MiB of a main thread. */
-const STACK = '--stack-size=3900'
+/**
+ * KiB of Node's stack, which must exceed what QuickJS uses before it reaches its own limit, and be well below the 8 MiB of a main thread; and no threads, each of which
+ * has memory. V8 takes these only when it starts.
+ */
+const AT_START = ['--stack-size=3900', '--single-threaded']
 
 /**
- * Without V8's optimizing compiler for WebAssembly, which takes more time than the run of a program that ends within a second; functions are checked when they are
- * first called; and without threads, each of which has memory.
+ * Without V8's optimizing compiler for WebAssembly, which takes more time than the run of a program that ends within a second; and functions are checked when they are
+ * first called.
  */
-const BASELINE = ['--liftoff-only', '--wasm-lazy-validation', '--single-threaded']
+const BASELINE = ['--liftoff-only', '--wasm-lazy-validation']
 
 /**
  * Starts a process with a limit of 15 minutes of processor time, for all programs of a run. If this process is killed, nothing else ends a child in a function of
@@ -89,7 +92,7 @@ export const SANDBOX = openSandbox()
 function startChild(): Child {
   const beside = new URL(CHILD, import.meta.url)
   const file = fileURLToPath(isSea() || existsSync(beside) ? beside : new URL(`../../../generated/${CHILD}`, import.meta.url))
-  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD, ...BASELINE] : [STACK, ...BASELINE, file])]
+  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD, ...BASELINE] : [...AT_START, ...BASELINE, file])]
   const [program = '', ...args] = existsSync(SHELL) ? [SHELL, ...WITH_LIMIT, ...command] : command
   const child = spawn(program, args, {
     cwd: '/',
