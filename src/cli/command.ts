@@ -40,7 +40,7 @@ const RARE: ReadonlySet<string> = new Set(
     'no-color var prefer parallelism usage zones-from stdin shard keep-going notify notify-format notify-key metrics-file timeout trusted-config',
     'snapshot verify-key max-age base policies-from compare-targets partial low-ttl stay via-service clone credentials tsig from-server to-server',
     'parent-server peer-port transfer-addresses public-peers-only dns-rate-limit image-data public-url region-resolvers public-images rate-limit',
-    'quotas sms-sink clock-speed seed ns-names tsig-keys',
+    'quotas sms-sink clock-speed seed ns-names tsig-keys secondaries catalog-zone audit-days admin operations',
   ].flatMap((names) => names.split(' ').map((name) => `--${name}`)),
 )
 

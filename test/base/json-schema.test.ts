@@ -57,7 +57,8 @@ function sampleOf(schema: Schema, root: Schema, random: Random, depth = 0): unkn
     const own = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>).filter(([key]) =>
       random.chance(((schema['required'] ?? []) as string[]).includes(key) ? 0.95 : 0.25),
     )
-    const count = random.chance(0.1) ? Number(schema['maxProperties'] ?? 0) + 1 : random.below(4)
+    const isTooMany = 'maxProperties' in schema && random.chance(0.3)
+    const count = isTooMany ? Number(schema['maxProperties']) + 1 : random.below(4)
     const others = list(count, (i) => [
       count > 4 ? `k${i}` : random.pick(KEYS),
       schema['additionalProperties'] ? of(schema['additionalProperties']) : 1,
@@ -66,7 +67,7 @@ function sampleOf(schema: Schema, root: Schema, random: Random, depth = 0): unkn
       {},
       ...further,
       Object.fromEntries(own.map(([key, value]) => [key, of(value)])),
-      Object.fromEntries(random.chance(0.3) ? (others as [string, unknown][]) : []),
+      Object.fromEntries(isTooMany || random.chance(0.3) ? (others as [string, unknown][]) : []),
     )
   }
   if (type === 'array')

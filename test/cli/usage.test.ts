@@ -57,7 +57,7 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     expect(zone.status).toBe(1)
     expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')
     const variable = await scene.run('plan', '-v', 'stage=qa')
-    expect(variable.stderr).toContain('error[zone-unknown] stage=… is no zone (variables of programs are --var NAME=VALUE)\n')
+    expect(variable.stderr).toContain('error[zone-unknown] stage=… is no zone\n  hint: variables of programs are --var NAME=VALUE\n')
     const target = await scene.run('apply', '--target', 'clod', '--yes')
     expect(target.status).toBe(1)
     expect(target.stderr).toContain('error[provider-unknown] the config has no provider "clod" (Did you mean "cloud"?)\n')
