@@ -105,7 +105,7 @@ test.each([
     const { $id: _id, ...schema } = part as Schema
     const validate = ajv.compile(schema)
     const errorsOf = createValidator(JSON.stringify(schema))
-    for (let round = 0; round < rounds(part === root ? 200 : 30); round += 1) {
+    for (let round = 0; round < Math.max(1, rounds(1)) * (part === root ? 200 : 30); round += 1) {
       const value = sampleOf(schema as Schema, root, random)
       const errors = validate(value) ? [] : (validate.errors ?? [])
       const expected = errors.map(shown).join('\n')

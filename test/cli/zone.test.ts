@@ -64,7 +64,7 @@ test.each([
   ["{type: powerdns, base_url: 'http://127.0.0.1:9', api_key: 'env:ZONEWRIGHT_TOKEN'}", ' NS NAMESERVER', ' A ADDRESS'],
   ["{type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}", ' A ADDRESS'],
 ])('zone add suggests NS records first for a provider that needs them: %s', async (provider, ...records) => {
-  const scene = openScene({ config: `  own: ${provider}\n${RULES}  - {files: 'zones/*', targets: [cloud]}\n` })
+  const scene = openScene({ config: `  own: ${provider}\n${RULES}  - {files: 'zones/*.yaml', targets: [own]}\n` })
   const { stderr } = expectEnd(await scene.run('zone', 'add', 'example.net', '--target', 'own'), 0)
   expect([...stderr.matchAll(/record add example\.net\. @(.*)$/gm)].map(([, record]) => record)).toEqual(records)
 })
