@@ -223,6 +223,7 @@ export const DIAGNOSTIC_CODES = {
   'journal-unreadable': 'The journal of a run cannot be read.',
   'run-unknown': 'No run, or several runs, in the journal match the requested name.',
   'target-changed': 'A target differs from the one that the run to roll back has changed.',
+  'rollback-last': 'The latest run is a rollback, which --last does not mean.',
   'rollback-kept': 'A rollback keeps changes to records that the run did not touch.',
   'rollback-conflict': 'Records of the run were changed again since; a rollback keeps them.',
   // CI jobs

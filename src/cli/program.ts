@@ -5,7 +5,7 @@ import { assertNoSecret, isSecretExposed, LEAKED, redacted } from '../base/secre
 import { VERSION } from '../base/version.ts'
 import { failureOf } from '../library/run.ts'
 import { isProgramName } from '../load/definition-name.ts'
-import { startPrograms } from '../load/program-loader.ts'
+import { startProgramRunner } from '../load/program-loader.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, isRare, type SetAction, withCommonOptions, withHelpAll } from './command.ts'
@@ -144,7 +144,7 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
   try {
     const program = createProgram(io, argv)
     // The process of a program starts while the command is loaded.
-    if (argv[0] !== '__complete' && argv.some(isProgramName)) await startPrograms(null)
+    if (argv[0] !== '__complete' && argv.some(isProgramName)) await startProgramRunner()
     const words = argv[0] === '__manual' ? COMMANDS.map(([name]) => name) : argv
     for (const entry of COMMANDS) await register(program, entry, words, setAction)
     if (argv[0] === '__complete') {

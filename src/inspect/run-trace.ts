@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { isError } from '../base/diagnostic.ts'
-import { durationText } from '../base/english.ts'
+import { durationText, listed } from '../base/english.ts'
 import { redacted } from '../base/secret-guard.ts'
 import type { Config } from '../config/config.ts'
 import { type DomainName, isAtOrBelow, isWildcard, parentOf, ROOT } from '../dns/domain-name.ts'
@@ -74,8 +74,13 @@ export async function runTrace(setup: TraceSetup, name: DomainName, type: string
   }
 }
 
+interface TracedWorkspace extends Workspace {
+  /** If no definition has a zone for the name: full names that begin with it. */
+  readonly similar?: readonly string[]
+}
+
 /** The definitions of the longest zone above the name. The diagnostics are problems of definitions. */
-async function open(setup: TraceSetup, name: DomainName): Promise<Workspace> {
+async function open(setup: TraceSetup, name: DomainName): Promise<TracedWorkspace> {
   const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config)
   const above: DomainName[] = []
   // The root would be the working folder as an argument.
@@ -84,13 +89,18 @@ async function open(setup: TraceSetup, name: DomainName): Promise<Workspace> {
   const workspace = await openConfig(setup, config, above)
   // A file may have the name of an argument, too.
   const zone = above.find((one) => workspace.jobs.some(({ desired }) => desired.name === one))
-  return { ...workspace, jobs: workspace.jobs.filter(({ desired }) => desired.name === zone) }
+  const jobs = workspace.jobs.filter(({ desired }) => desired.name === zone)
+  if (jobs.length > 0) return { ...workspace, jobs }
+  const all = await openConfig(setup, config, [])
+  await all.close()
+  const similar = all.jobs.flatMap(({ desired }) => desired.records.flatMap((one) => (one.name === name + desired.name ? one.name : [])))
+  return { ...workspace, jobs, similar: [...new Set(similar)] }
 }
 
 /** A server's answer, or why there is none. */
 type Ask = (server: ServerAddress, question: DnsQuestion) => Promise<DnsAnswer | string>
 
-async function follow(setup: TraceSetup, workspace: Workspace, name: DomainName, type: string) {
+async function follow(setup: TraceSetup, workspace: TracedWorkspace, name: DomainName, type: string) {
   const { nameserver, resolver, parentServer } = setup.options
   const { config, jobs } = workspace
   const policy = readHostPolicy(setup.environment.env)
@@ -177,13 +187,25 @@ const notesOf = ({ owner, child, alias, key }: TracedAnswer, { name }: TracedQue
 
 // The definition.
 
-async function definitionSteps({ environment }: TraceSetup, { config, jobs, diagnostics }: Workspace, asked: TracedQuery) {
+async function definitionSteps(
+  { environment }: TraceSetup,
+  { config, jobs, diagnostics, similar = [] }: TracedWorkspace,
+  asked: TracedQuery,
+) {
   const problems = diagnostics
     .filter((one) => isError(one) && !ELSEWHERE.has(one.code))
     .map(({ at, message }) => step('definition', at === undefined ? 'config' : `${at.file}:${at.line}`, 'failed', [message]))
   const zones = [...new Set(jobs.map(({ desired }) => desired))]
-  if (config === null || zones.length === 0)
-    return problems.length > 0 ? problems : [step('definition', asked.name, 'stated', ['no definition has a zone for it'])]
+  if (config === null || zones.length === 0) {
+    const meant =
+      similar.length === 0
+        ? ''
+        : `; did you mean ${listed(
+            similar.map((one) => one.slice(0, -1)),
+            5,
+          )}?`
+    return problems.length > 0 ? problems : [step('definition', asked.name, 'failed', [`no definition has a zone for it${meant}`])]
+  }
   const defined = zones.map(async (desired) => {
     const { records, ...answer } = answerOf(desired.records, asked)
     const at = records[0]?.at ?? desired.at
@@ -192,7 +214,8 @@ async function definitionSteps({ environment }: TraceSetup, { config, jobs, diag
       ...(desired.absent ? ['the zone is to be deleted'] : []),
       ...(isSourced ? ['its values are read from a source when it is planned'] : notesOf({ records, ...answer }, asked)),
       ...(records.length > 0 || isSourced || answer.key === null ? [] : ['no record']),
-      await commitNote(at, config, environment.env),
+      // Without records the place is that of the zone, whose commit says nothing about the name.
+      ...(records.length === 0 ? [] : [await commitNote(at, config, environment.env)]),
     ]
     return step('definition', `${at.file}:${at.line}`, 'stated', notes, records)
   })

@@ -30,8 +30,8 @@ const EXTENSION = /^(.*)\.(?:(yaml|yml)|(?:zone|db))$/i
 export function parseFileName(name: string): FileName | null {
   const base = withoutControlCharacters(name)
   const [, stem, yaml] = EXTENSION.exec(base) ?? []
-  if (stem !== undefined) return { kind: yaml === undefined ? 'zone-file' : 'yaml', zone: zoneNameOf(withoutPrefix(stem, yaml)) }
-  return base.startsWith('db.') ? { kind: 'zone-file', zone: zoneNameOf(base.slice(3)) } : null
+  if (stem !== undefined) return { kind: yaml === undefined ? 'zone-file' : 'yaml', zone: zoneOfStem(withoutPrefix(stem, yaml)) }
+  return base.startsWith('db.') ? { kind: 'zone-file', zone: zoneOfStem(base.slice(3)) } : null
 }
 
 /** Whether a file is a program by its name. Only `files` with its ending make it a definition. */
@@ -46,12 +46,13 @@ const withoutPrefix = (stem: string, yaml: string | undefined): string =>
 /** The zone of a folder of split files: its name without `extension`; null for other folders. */
 export function splitFolderZone(name: string, extension: string): DomainName | null {
   const base = withoutControlCharacters(name)
-  return base.endsWith(extension) ? zoneNameOf(base.slice(0, -extension.length)) : null
+  return base.endsWith(extension) ? zoneOfStem(base.slice(0, -extension.length)) : null
 }
 
-function zoneNameOf(text: string): DomainName | null {
+/** The zone that a name without prefix and extension says. Null for an address such as `192.0.2`, whose zone is its reverse name. */
+export function zoneOfStem(text: string): DomainName | null {
   const stem = text.replace(/\.$/, '')
-  if (stem === '') return null
+  if (/^[\d._-]*$|:/.test(stem)) return null
   const name = parseDomainName(`${stem}.`)
   return name.ok ? name.value : null
 }

@@ -40,11 +40,16 @@ export function usePrograms(own: ProgramRunner): void {
   runner = own
 }
 
-/** Starts the process that runs programs, if a definition of the config is one, or without a config. To be called before any secret is read. */
-export async function startPrograms(config: Config | null): Promise<void> {
-  if (config !== null && !config.zoneRules.some(({ enabled, files }) => enabled && files.some(isProgramGlob))) return
-  const found = config === null ? null : await findDefinitions(config)
-  if (found === null || found.definitions.some(({ kind }) => kind === 'program')) await runner?.start()
+/** Starts the process that runs programs. To be called before any secret is read. */
+export async function startProgramRunner(): Promise<void> {
+  await runner?.start()
+}
+
+/** The same, if a definition of the config is a program. */
+export async function startPrograms(config: Config): Promise<void> {
+  if (!config.zoneRules.some(({ enabled, files }) => enabled && files.some(isProgramGlob))) return
+  const { definitions } = await findDefinitions(config)
+  if (definitions.some(({ kind }) => kind === 'program')) await startProgramRunner()
 }
 
 /** Runs a definition that is a program, and returns a definition for each of its zones; one without a zone if it has none, or if it failed. */

@@ -75,6 +75,8 @@ export interface Capabilities {
   readonly settings: ReadonlySet<keyof ZoneSettings>
   /** Whether the target stores the fields of an SOA record that settings cannot express: primary, serial, any time. If not, it sets its own. */
   readonly storesSoaFields: boolean
+  /** Whether the serial of a new zone depends on `lastSerial` of its call; false if absent. */
+  readonly setsSerials?: boolean | undefined
   /** Whether the mail address of a zone is read in lower case, as some servers answer; false if absent. */
   readonly lowersMailAddress?: boolean | undefined
   /** Settings that cannot change after the zone is created. */

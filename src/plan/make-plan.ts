@@ -101,7 +101,9 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     desiredRecords: fitted.records.length,
     diagnostics,
   })
-  return plan.changes.length === 0 ? plan : { ...plan, diagnostics: [...plan.diagnostics, ...readOnlyProblems(input)] }
+  if (plan.changes.length === 0) return plan
+  const serial = domain?.action === 'create' && capabilities.setsSerials ? desired.soa?.serial : undefined
+  return { ...plan, ...(serial !== undefined && { serial }), diagnostics: [...plan.diagnostics, ...readOnlyProblems(input)] }
 }
 
 /** An error for changes that no call can make. */
@@ -227,9 +229,11 @@ const SOA_ONLY_FIELDS = ['primary', 'mailbox', 'serial', 'ttl'] as const
  * primary, so nobody expects another one there.
  */
 function unusedSoaFields({ desired, existing, target, capabilities }: PlanInput): Diagnostic[] {
-  const { createsZones, storesSoaFields, servesApexNs } = capabilities
+  const { createsZones, storesSoaFields, servesApexNs, setsSerials } = capabilities
   if (existing !== null || desired.absent || !createsZones || storesSoaFields || servesApexNs) return []
-  const unused = SOA_ONLY_FIELDS.filter((field) => desired.soa?.[field] !== undefined).map((field) => `soa.${field}`)
+  const unused = SOA_ONLY_FIELDS.filter((field) => desired.soa?.[field] !== undefined && !(setsSerials && field === 'serial')).map(
+    (field) => `soa.${field}`,
+  )
   if (unused.length === 0) return []
   const message = `${target} sets the SOA record of new zones: ${listed(unused)} ${agreeing(unused.length, 'is', 'are')} not used`
   const cause = { subject: 'zone', message }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
+import type { SerialNumber } from '../dns/serial-number.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'
 
@@ -61,6 +62,8 @@ export interface ZonePlan {
   }
   /** The zone's default TTL in seconds before and after the plan, for changed records that follow it; absent if there are none. */
   readonly defaultTtl?: DefaultTtl | undefined
+  /** The serial of its definition, which a new zone begins above; absent if there is none or the target does not set serials. */
+  readonly serial?: SerialNumber | undefined
   /** How long caches may keep old answers; absent if the plan changes the data of no existing RRset. */
   readonly cachedAnswers?: CachedAnswers | undefined
   /** What a reader must know first; absent if there is nothing. */

@@ -161,8 +161,6 @@ export interface Provider {
   readonly parallelism: number
   /** The Python packages that it runs, each with its version as pip takes it; absent if it runs none. */
   readonly pythonPackages?: readonly string[] | undefined
-  /** Whether the serial of a new zone depends on `lastSerial` of its call; false if absent. */
-  readonly setsSerials?: boolean
   /** Finds the zones with these names. */
   findZones(names: readonly DomainName[], options?: ProviderCallOptions): Promise<ReadonlyMap<DomainName, ZoneReference>>
   listZones(options?: ProviderCallOptions): Promise<ZoneList>

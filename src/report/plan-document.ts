@@ -2,6 +2,7 @@
 import { type Diagnostic, relatedAndCalls, type SourcePosition } from '../base/diagnostic.ts'
 import { jsonText } from '../base/text.ts'
 import type { ResourceRecord } from '../dns/record.ts'
+import type { SerialNumber } from '../dns/serial-number.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type {
@@ -64,6 +65,7 @@ export interface ZoneDocument {
     readonly limit: number | null
   }
   readonly defaultTtl?: DefaultTtl
+  readonly serial?: SerialNumber
   readonly cachedAnswers?: CachedAnswers
   readonly impact?: Impact
   readonly changes: readonly ChangeDocument[]
@@ -145,6 +147,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
       limit: records.limit,
     },
     ...(plan.defaultTtl === undefined ? {} : { defaultTtl: { existing: plan.defaultTtl.existing, desired: plan.defaultTtl.desired } }),
+    ...(plan.serial === undefined ? {} : { serial: plan.serial }),
     ...(plan.cachedAnswers === undefined ? {} : { cachedAnswers: cachedAnswersDocument(plan.cachedAnswers) }),
     ...(plan.impact === undefined ? {} : { impact: impactDocument(plan.impact) }),
     changes: plan.changes.map((change, index) => changeDocument(change, outcomes?.[index])),

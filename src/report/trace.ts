@@ -67,5 +67,25 @@ export function renderTraceText(trace: Trace, { color }: { readonly color: boole
   const found = different === 0 ? 'No differences' : `${counted(different, 'place')} ${agreeing(different, 'differs', 'differ')} (≠)`
   const unknown = failed === 0 ? '' : `, ${counted(failed, 'place')} could not be asked (!)`
   lines.push('', (different + failed === 0 ? palette.added : palette.error)(`${found}${unknown}.`))
+  const first = trace.steps.find(({ state }) => state === 'different')
+  if (first !== undefined) lines.push(remedy(first, trace))
   return `${lines.join('\n')}\n`
+}
+
+/** What is wrong at the first place that differs, and how to correct it. */
+function remedy({ place, subject, records }: TraceStep, { zone, steps }: Trace): string {
+  const isDefined = steps.some((one) => one.place === 'definition' && one.records.length > 0)
+  const who = oneLine(subject)
+  const name = String(zone).replace(/(?<=.)\.$/, '')
+  if (place === 'provider') {
+    const [what, does] = !isDefined
+      ? ['differs from the definition', 'corrects it']
+      : records.length === 0
+        ? ['lacks the record', 'creates it']
+        : ['has other records', 'changes them']
+    return `${who} ${what}: "zonewright apply ${name}" ${does}.`
+  }
+  if (place === 'parent') return `${who} has another delegation: correct it at the registrar.`
+  if (place === 'resolver') return `${who} has another answer: it asks again when the TTL ends.`
+  return `${who} has another answer: wait until it has the zone, then run "zonewright verify ${name}".`
 }

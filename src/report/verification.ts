@@ -210,13 +210,9 @@ function zoneLines(zone: ZoneVerification, palette: Palette, verbose: boolean): 
   const command = zone.isRemoved ? 'zonewright plan' : `zonewright plan ${zone.zone}`
   const pending = `${counted(zone.pending, 'change')} pending ("${command}" shows ${agreeing(zone.pending, 'it', 'them')})`
   lines.push(`  records: ${zone.pending === 0 ? palette.added('as defined') : palette.error(pending)}`)
-  const rendered =
-    zone.rendered === 'match'
-      ? palette.added('match')
-      : zone.rendered === 'unavailable'
-        ? palette.dim('unavailable')
-        : palette.error(zone.rendered)
-  lines.push(`  rendered zone file: ${rendered}`, ...zone.renderedDifferences.map((difference) => `    ${oneLine(difference)}`))
+  const rendered = zone.rendered === 'match' ? palette.added('match') : palette.error(zone.rendered)
+  if (zone.rendered !== 'unavailable') lines.push(`  rendered zone file: ${rendered}`)
+  lines.push(...zone.renderedDifferences.map((difference) => `    ${oneLine(difference)}`))
   for (const server of zone.nameServers) lines.push(...serverLines(server, palette, verbose))
   if (verbose) for (const { name, type } of zone.hidden) lines.push(palette.dim(`  hidden below a delegation: ${name} ${type}`))
   return lines

@@ -80,6 +80,15 @@ records:
     ['a missing zone', { 'z/a.example.zone': SOA }, ['z', 'b.example'], 'error[zone-unknown] z has no zone b.example.'],
     ['a folder without zone files', { 'z/README': '' }, ['z'], 'error[no-definitions] z has no zone files'],
     ['no name', { zone: 'www 60 A 192.0.2.1\n' }, ['zone'], 'error[z'],
+    ['only digits', { 'db.192.0.2': SOA }, ['db.192.0.2'], 'name the zone: zonewright import zonefile db.192.0.2 2.0.192.in-addr.arpa)'],
+    ['a digit', { '10.zone': SOA }, ['10.zone'], 'zonewright import zonefile 10.zone 10.in-addr.arpa)'],
+    ['a large number', { 'db.2001': SOA }, ['db.2001'], 'zonewright import zonefile db.2001 ZONE)'],
+    [
+      'a folder of such',
+      { 'z/192.0.2.db': SOA },
+      ['z'],
+      'so it was skipped (name the zone: zonewright import zonefile z/192.0.2.db 2.0.192.',
+    ],
     ['an invalid zone name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
   ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, message) => {

@@ -92,7 +92,7 @@ describe('a folder with', () => {
       'zone files',
       ZONE_FILES,
       ['zonewright.yaml', 'zones/example.com.yaml', 'zones/example.org.yaml'],
-      ['Found dns, zone files: 2 zones with 4 records.', 'No changes. 2 zones match.'],
+      ['rewrites the files in dns;', 'Found dns, zone files: 2 zones with 4 records.', 'No changes. 2 zones match.'],
     ],
     [
       'zone files beside each other',
@@ -105,6 +105,12 @@ describe('a folder with', () => {
       { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/b.example.zone': SOA.replace(/@/g, 'b.example.') },
       ['zonewright.yaml', 'zones/a.example.yaml', 'zones/b.example.yaml'],
       ['Found dns, zone files', 'ZONEWRIGHT_TOKEN (not set)'],
+    ],
+    [
+      'zone files of which one does not name its zone',
+      { 'dns/db.example.com': SOA, 'dns/db.192.0.2': SOA },
+      ['zonewright.yaml', 'zones/example.com.yaml'],
+      ['zonewright import zonefile dns/db.192.0.2 2.0.192.in-addr.arpa)', 'No changes. 1 zone matches.'],
     ],
     [
       'zone files in zones',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { expectEnd } from '../support/cli.ts'
-import { openScene, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, ZONE, zoneOf } from './scene.ts'
 
 const ELEVEN = `domain: example.com
 soa_email: hostmaster@example.com
@@ -80,6 +80,17 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 requests)
     const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n` } })
     expect(expectEnd(await scene.run('plan'), 0).stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
+  })
+
+  test('shows a target without records in full if the plan causes it', async () => {
+    const odd = '  odd: {type: MX, value: {preference: 1, exchange: mail}}\n'
+    const scene = await openLiveScene({ files: { 'zones/example.com.yaml': `${ZONE}${odd}` } })
+    const without = ZONE.replace(/ {2}mail: .*\n/, '')
+    scene.write({ 'zones/example.com.yaml': `${without}${odd}` })
+    const said = 'warning[target-nonexistent] odd.example.com. MX points to mail.example.com., which'
+    expectEnd(await scene.run('plan', '--allow', 'deletes'), 0, { said })
+    expectEnd(await scene.run('apply', '--yes', '--allow', 'deletes'), 0, { said })
+    expectEnd(await scene.run('plan'), 0, { err: '1 warning about the definitions: "zonewright validate" shows them.\n' })
   })
 
   test('shows notices with their positions; --quiet hides them, and many are summarised', async () => {

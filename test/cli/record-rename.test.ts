@@ -27,6 +27,21 @@ it('changes only the name of the entry, and warns of records that still point at
   expect(stderr.match(/^.*\[.*$/gm)).toEqual([expect.stringMatching(/^zones\/\S+:12:.*warning\[target-nonexistent\] blog/)])
 })
 
+it.each([
+  [
+    "'': {type: MX, values: [{preference: 10, exchange: www}, {preference: 20, exchange: mx.example.net.}]}",
+    "@ MX '10 web.example.com.' '20 mx.example.net.'",
+  ],
+  ["'*': {type: CNAME, value: www}", "* CNAME 'web.example.com.'"],
+  ['_sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: www}}', "_sip._tcp SRV '1 2 5060 web.example.com.'"],
+])('shows the command that corrects %s', async (entry, command) => {
+  const text = `domain: example.com\nsoa_email: a@example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n  ${entry}\n`
+  const { stderr } = await rename({ [FILE]: text }, 'www', 'web')
+  expect(stderr.match(/^.*\[.*$/gm)).toEqual([
+    expect.stringContaining(`still points to www.example.com. (zonewright record set example.com. ${command})`),
+  ])
+})
+
 it.each<readonly [string, string, readonly [string, string], string]>([
   ['keeps quotes', "'a.www'", ['a.www', 'b'], "'b'"],
   ['quotes a name that YAML could read as another', 'blog', ['blog', '010'], "'010'"],

@@ -266,6 +266,8 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['a name outside the zone', ZONE, 'add example.com www.example.net. A 192.0.2.1', 'error[usage] www.example.net. is not in the zone'],
     ['an ambiguous target', ZONE, 'add example.com c CNAME a.b', 'Write "a.b." for the absolute name'],
     ['a missing record', ZONE, 'remove example.com nobody A', 'error[record-unknown] nobody.example.com. A: the definition has'],
+    ['no type', ZONE, 'remove example.com www', 'error[usage] www.example.com.: name the type to remove; the name has A'],
+    ['no type of a missing name', ZONE, 'remove example.com nobody', 'error[record-unknown] nobody.example.com.: the definition has'],
     ['a missing value', ZONE, 'remove example.com www A 192.0.2.99', 'error[record-unknown]'],
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
     ['a zone without a definition', ZONE, 'add example.org www A 192.0.2.1', 'error[zone-unknown]'],

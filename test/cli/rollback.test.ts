@@ -99,13 +99,18 @@ describe('a run of another machine', () => {
 })
 
 describe('rollback', () => {
-  it('reverts the last run without definitions, also if it is a rollback', async () => {
+  it('reverts the last run without definitions, and a rollback by its name', async () => {
     const { scene, before, after } = await twoRuns()
     rmSync(join(scene.folder, 'zones'), { recursive: true })
     expectEnd(await scene.run('rollback', '--last', ...YES), 0, { err: /^Rolling back run \S+, apply of / })
     expect(held(scene)).toEqual(before)
     expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'hostmaster@example.com', tags: ['first'] })
-    expect((await scene.run('rollback', '--last', ...YES)).status).toBe(0)
+    const [own, undone, first] = (await runs(scene)) as [Run, Run, Run]
+    expectEnd(await scene.run('rollback', '--last', '--out', 'back.json'), 1, {
+      err: [`${own.run}, is a rollback, so --last means run ${first.run} before it`, `Rolling back run ${first.run}`],
+    })
+    expect(undone.state).toBe('rolled-back')
+    expect((await scene.run('rollback', own.run, ...YES)).status).toBe(0)
     expect(held(scene)).toEqual(after)
     expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'dns@example.com', tags: ['dns'] })
     const listed = await runs(scene)

@@ -32,7 +32,7 @@ test('says what each step lacks, and goes on', async () => {
   const scene = openScene()
   const args = ['trace', 'example.com', '--nameserver', good, '--resolver', good, '--resolver', bogus, '--parent-server', good]
   // Without a token, journal and repository; the parent's server does not answer as one.
-  const { stdout } = expectEnd(await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, ...args), 1, { err: '' })
+  const { stdout } = expectEnd(await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, ...args), 2, { err: '' })
   expect(stdout).toMatch(
     /\nDefinition\n {2}zones\/example\.com\.yaml:4\n {4}example\.com\. \(default\) A 192\.0\.2\.1\n {4}commit unknown: .* is not in a git repository\n/,
   )
@@ -43,7 +43,7 @@ test('says what each step lacks, and goes on', async () => {
     /\nResolvers\n= .*\n.*\n {4}validated by DNSSEC\n {4}kept for another 1 d\n≠ .*\n {4}expected: A 192\.0\.2\.1\n {4}bogus: .*\n {4}SERVFAIL\n/,
   )
   expect(stdout).toMatch(
-    /\nLast run that changed it\n {2}journal\n {4}no run of the journal changed it\n\n1 place differs \(≠\), 2 places could not be asked \(!\)\.\n$/,
+    /\nLast run that changed it\n {2}journal\n {4}no run of the journal changed it\n\n1 place differs \(≠\), 2 places could not be asked \(!\)\.\n\S+ has another answer: it asks again when the TTL ends\.\n$/,
   )
 })
 
@@ -60,7 +60,7 @@ test('contacts no host that is not allowed, and traces names of no zone and with
       /Resolvers\n! .*\n/,
     ],
   })
-  expectEnd(await scene.run('trace', 'example.org', ...args), 0, {
+  expectEnd(await scene.run('trace', 'example.org', ...args), 1, {
     out: [/no definition has a zone for it/, /Name servers\n= 127/, /Resolvers\n= /],
   })
   expectEnd(await scene.runIn({ cwd: temporaryDirectory() }, 'trace', 'example.org', ...args), 1, {
@@ -70,16 +70,47 @@ test('contacts no host that is not allowed, and traces names of no zone and with
   expectEnd(await scene.run('trace', 'example.com', '--resolver', 'a b'), 1, { err: /error\[usage\]/ })
 })
 
+const MAIL = / {2}mail: .*\n/
+test.each<readonly [what: string, zone: string, name: string, said: string, status: number]>([
+  [
+    'a missing record',
+    `${ZONE}  new: {type: A, value: 192.0.2.1}\n`,
+    'new.example.com',
+    'cloud lacks the record: "zonewright apply example.com" creates it.',
+    2,
+  ],
+  [
+    'another value',
+    ZONE.replace('192.0.2.2', '192.0.2.9'),
+    'mail.example.com',
+    'cloud has other records: "zonewright apply example.com" changes them.',
+    2,
+  ],
+  [
+    'a removed record',
+    ZONE.replace(MAIL, ''),
+    'mail.example.com',
+    'cloud differs from the definition: "zonewright apply example.com" corrects it.',
+    2,
+  ],
+  ['a name without its zone', ZONE, 'www', 'no definition has a zone for it; did you mean www.example.com?', 1],
+])('says what closes a difference: %s', async (_, zone, name, said, status) => {
+  const server = addressOf(await startServer('192.0.2.1'))
+  const scene = await openLiveScene()
+  scene.write({ 'zones/example.com.yaml': zone })
+  expectEnd(await scene.run('trace', name, '--nameserver', server, '--resolver', server, '--parent-server', server), status, { out: said })
+})
+
 test('shows no secret and no control character of an answer', async () => {
   const [leaking, odd] = [await startTexts(`"key=${TOKEN}"`), await startTexts('"a\\000b\\027[31mc" "\\155\\010"')].map(addressOf)
   const scene = await openLiveScene()
   const args = ['trace', 'example.com', 'TXT', '--nameserver', String(odd), '--resolver', String(odd), '--parent-server', String(odd)]
-  const shown = expectEnd(await scene.run(...args), 1, { out: /≠ 127.*\n {4}example\.com\. 300 TXT "a\\000b\\027\[31mc" "\\155\\010"\n/ })
+  const shown = expectEnd(await scene.run(...args), 2, { out: /≠ 127.*\n {4}example\.com\. 300 TXT "a\\000b\\027\[31mc" "\\155\\010"\n/ })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be none
   expect(shown.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   // The runs of a scene fail if the token is in the output.
   for (const format of ['text', 'json'])
-    expectEnd(await scene.run(...args, '--resolver', String(leaking), '--format', format), 1, {
+    expectEnd(await scene.run(...args, '--resolver', String(leaking), '--format', format), 2, {
       out: /TXT .*\*\*\*/,
       err: /secret-exposed/,
     })
@@ -90,20 +121,16 @@ test('a name that nobody has, and a zone whose first name server refuses', async
   const good = addressOf(await startServer('192.0.2.1'))
   const scene = await openLiveScene()
   const args = ['--resolver', good, '--parent-server', good, '--nameserver']
-  expectEnd(await scene.run('trace', 'no.example.com', 'AAAA', ...args, good), 1, {
-    out: [
-      /\nDefinition\n.*\n {4}no record\n {4}commit/,
-      /\n= cloud\n {4}no record\n/,
-      /\n≠ 127.*\n {4}expected: NXDOMAIN\n {4}no records\n/,
-    ],
+  expectEnd(await scene.run('trace', 'no.example.com', 'AAAA', ...args, good), 2, {
+    out: [/\nDefinition\n.*\n {4}no record\n\n/, /\n= cloud\n {4}no record\n/, /\n≠ 127.*\n {4}expected: NXDOMAIN\n {4}no records\n/],
   })
   expectEnd(await scene.run('trace', 'example.org', ...args, refusing, '--nameserver', good), 2, {
     out: /Name servers\n≠ .*\n {4}expected: A 192\.0\.2\.1\n {4}REFUSED\n= .*\n[\s\S]*Resolvers\n= /,
   })
   // It has the delegated zone, too.
   scene.write({ 'zones/example.com.yaml': `${ZONE}  child: {type: NS, value: localhost.}\n` })
-  expectEnd(await scene.run('trace', 'www.child.example.com', ...args, good), 1, { out: /Name servers\n {2}127.*\n {4}www\.child.* A 192/ })
-  expectEnd(await scene.run('trace', '.', ...args, good), 0, { out: [/no definition has a zone for it/, /Resolvers\n= /] })
+  expectEnd(await scene.run('trace', 'www.child.example.com', ...args, good), 2, { out: /Name servers\n {2}127.*\n {4}www\.child.* A 192/ })
+  expectEnd(await scene.run('trace', '.', ...args, good), 1, { out: [/no definition has a zone for it/, /Resolvers\n= /] })
 })
 
 test('a wildcard, and the deletion of the zone, are changes of a name', async () => {
@@ -111,7 +138,7 @@ test('a wildcard, and the deletion of the zone, are changes of a name', async ()
   const zone = `${ZONE}  '*': {type: A, value: 192.0.2.5}\n`
   const scene = await openLiveScene({ files: { 'zones/example.com.yaml': zone } })
   const trace = () => scene.run('trace', 'x.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server)
-  expectEnd(await trace(), 1, { out: /\n {4}create at cloud, applied: \*\.example\.com\. / })
+  expectEnd(await trace(), 2, { out: /\n {4}create at cloud, applied: \*\.example\.com\. / })
   const journal = join(scene.folder, '.zonewright/runs')
   const [run = ''] = readdirSync(journal)
   const copies = Array.from({ length: 100 }, (_, at) => run.replace(/^\d{4}/, String(3000 + at)))
@@ -129,13 +156,13 @@ test('a wildcard, and the deletion of the zone, are changes of a name', async ()
   )
   for (const copy of copies) rmSync(join(journal, copy), { recursive: true })
   scene.write({ 'zones/example.com.yaml': zone.replace('\n', '\nabsent: true\n') })
-  expectEnd(await trace(), 1, { out: /\n≠ cloud\n[\s\S]*shows what would change\n/ })
+  expectEnd(await trace(), 2, { out: /\n≠ cloud\n[\s\S]*shows what would change\n/ })
   expectEnd(await scene.run('apply', '--yes', '--allow', 'delete-zone'), 0)
   const deleted = /\n {4}delete of the zone example\.com\. at cloud, applied\n/
-  expectEnd(await trace(), 1, { out: [/\n= cloud\n {4}the zone does not exist there\n\n/, deleted] })
+  expectEnd(await trace(), 2, { out: [/\n= cloud\n {4}the zone does not exist there\n\n/, deleted] })
   // Without a definition no server says which zone it was.
   rmSync(join(scene.folder, 'zones/example.com.yaml'))
-  expectEnd(await trace(), 0, { out: [/no definition has a zone for it/, deleted] })
+  expectEnd(await trace(), 1, { out: [/no definition has a zone for it/, deleted] })
 })
 
 test('with split horizon, name servers are compared with their own target, and resolvers with any', async () => {
@@ -152,8 +179,8 @@ test('with split horizon, name servers are compared with their own target, and r
   })
   const resolvers = [outside, inside, other].flatMap((one) => ['--resolver', String(one)])
   const trace = (...args: string[]) => scene.run('trace', 'www.example.com', '--parent-server', String(other), ...resolvers, ...args)
-  expectEnd(await trace(), 1, { out: [/Name servers\n= .*\n.*\n= .*\n/, /Resolvers\n= .*\n(?: .*\n)+= .*\n(?: .*\n)+≠ /] })
-  expectEnd(await trace('--nameserver', String(other)), 1, { out: /Name servers\n≠ .*\n.*\n {4}expected: A 192/ })
+  expectEnd(await trace(), 2, { out: [/Name servers\n= .*\n.*\n= .*\n/, /Resolvers\n= .*\n(?: .*\n)+= .*\n(?: .*\n)+≠ /] })
+  expectEnd(await trace('--nameserver', String(other)), 2, { out: /Name servers\n≠ .*\n.*\n {4}expected: A 192/ })
 })
 
 test('another target of an alias that the server flattens is a difference of the provider', async () => {
@@ -163,7 +190,7 @@ test('another target of an alias that the server flattens is a difference of the
   expectEnd(await scene.run(APPLY), 0)
   scene.define(alias('d2'))
   const traced = await scene.run(['trace', 'cdn.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server])
-  expectEnd(traced, 1, {
+  expectEnd(traced, 2, {
     out: [/\n≠ \w+\n {4}cdn\.example\.com\. 60 ALIAS d1\./, /\n {4}create at \w+, applied: cdn\.example\.com\. 60 ALIAS/],
   })
 })

@@ -59,6 +59,16 @@ test.each<readonly [string, readonly string[], string, Readonly<Record<string, s
   await expectNothingDone(openScene({ config, files: { 'zones/example.com.yaml': ZONE, ...files } }), code, 'zone', 'add', name, ...args)
 })
 
+test.each([
+  ['{type: zonefile, directory: served}', ' NS NAMESERVER', ' A ADDRESS'],
+  ["{type: powerdns, base_url: 'http://127.0.0.1:9', api_key: 'env:ZONEWRIGHT_TOKEN'}", ' NS NAMESERVER', ' A ADDRESS'],
+  ["{type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}", ' A ADDRESS'],
+])('zone add suggests NS records first for a provider that needs them: %s', async (provider, ...records) => {
+  const scene = openScene({ config: `  own: ${provider}\n${RULES}  - {files: 'zones/*', targets: [cloud]}\n` })
+  const { stderr } = expectEnd(await scene.run('zone', 'add', 'example.net', '--target', 'own'), 0)
+  expect([...stderr.matchAll(/record add example\.net\. @(.*)$/gm)].map(([, record]) => record)).toEqual(records)
+})
+
 test('zone remove writes "absent: true" and says what an apply deletes', async () => {
   const scene = await openLiveScene()
   const { stderr } = expectEnd(await scene.run('zone', 'remove', 'example.com'), 0, { out: /^\+absent: true$/m })

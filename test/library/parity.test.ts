@@ -640,7 +640,7 @@ test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))('the exampl
 
 /** The codes without a row, by the reason. */
 const EXEMPT: Readonly<Record<string, string>> = {
-  'other commands report them': `approval-key run-unknown target-changed rollback-kept rollback-conflict ci-job site-failed import-lossy
+  'other commands report them': `approval-key run-unknown target-changed rollback-last rollback-kept rollback-conflict ci-job site-failed import-lossy
     import-aside import-pending import-mismatch zone-exists zone-undefined export-lossy serial-not-newer record-unknown record-elsewhere edit-refused
     service-start service-store images-invalid resolvers-invalid seed-invalid tsig-keys-invalid tsig-keys-readable write-unfinished`,
   'verify alone reports them': 'zone-disabled nameservers-unknown nameserver-failed region-unknown resolver-failed verify-differs',

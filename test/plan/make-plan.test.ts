@@ -320,6 +320,8 @@ it('fields of the SOA record that the target does not take are a notice for a ne
   expect(notices(planOf('', '', { desired, existing: null, capabilities }))).toEqual([
     'example.com.: cloud sets the SOA record of new zones: soa.primary and soa.serial are not used',
   ])
+  const own = planOf('', '', { desired, existing: null, capabilities: { ...capabilities, setsSerials: true } })
+  expect([notices(own), own.serial]).toEqual([['example.com.: cloud sets the SOA record of new zones: soa.primary is not used'], 7])
   expect(notices(planOf('', '', { desired, existing: null }))).toEqual([])
   expect(notices(planOf('www A 192.0.2.1', '', { desired }))).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** The audit log: what each change appends, and that nothing else can change it. */
 import { expect, test } from 'vitest'
-import { auditEntry, AUDITED_TABLES, listAudit } from '../../src/service/store/audit.ts'
+import { AUDITED_TABLES, auditEntry, listAudit } from '../../src/service/store/audit.ts'
 import { SCHEMA } from '../../src/service/store/schema.ts'
 import { during, freshStore, MASTER, openStore, type Store } from './harness.ts'
 import { numberOf, runSql } from './raw-files.ts'
@@ -54,7 +54,12 @@ test('has who, where, before and after of each change, and of no other write', a
     expect.any(String),
     expect.any(String),
   ])
-  expect(entries.slice(-3).map(({ object }) => object).sort()).toEqual(['domain', 'record', 'tag'])
+  expect(
+    entries
+      .slice(-3)
+      .map(({ object }) => object)
+      .sort(),
+  ).toEqual(['domain', 'record', 'tag'])
   expect(entries[4]).toEqual({
     id: expect.any(Number),
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -68,7 +73,20 @@ test('has who, where, before and after of each change, and of no other write', a
     action: 'update',
     object: 'record',
     object_id: 1,
-    before: { id: 1, domain_id: 1, type: 'A', name: 'www', target: '192.0.2.1', priority: 0, weight: 0, port: 0, ttl_sec: 0, service: null, protocol: null, tag: null },
+    before: {
+      id: 1,
+      domain_id: 1,
+      type: 'A',
+      name: 'www',
+      target: '192.0.2.1',
+      priority: 0,
+      weight: 0,
+      port: 0,
+      ttl_sec: 0,
+      service: null,
+      protocol: null,
+      tag: null,
+    },
     after: expect.objectContaining({ target: '192.0.2.2' }),
   })
   expect(entries[5]).toMatchObject({ run: null, after: { label: 'ci' } })

@@ -81,6 +81,6 @@ function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }
   return {
     message: `${record.name} ${record.type} points to ${target}, ${why}`,
     at: record.at,
-    hint: 'add records for that name, or end the target with a dot if it is outside the zone',
+    hint: 'add records for that name, point the record elsewhere, or end the target with a dot if it is outside the zone',
   }
 }

@@ -266,7 +266,8 @@ providers:
   # or Akamai Cloud (Linode):
   # cloud: {type: cloud, preset: linode, token: 'env:${TOKEN_VARIABLE}'}
 zones:
-  - {files: 'zones/**/*', targets: [cloud]}
+  # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
+  - {files: 'zones/**/*', targets: [cloud], unmanaged: [{preset: acme}]}
 # Settings for definitions that do not have them.
 defaults: {soa_email: ${soaEmail}}
 # A plan beyond these limits is refused until --allow lifts the refusal.

@@ -8,7 +8,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { writeEdits } from '../../files/write-files.ts'
 import { writeProblems } from '../../files/write-problem.ts'
-import { editDefinition } from '../../load/edit/edit-definition.ts'
+import { editDefinition, refuseWithoutType } from '../../load/edit/edit-definition.ts'
 import { parseNameEdit, parseRecordEdit, type RecordEdit } from '../../load/edit/record-edit.ts'
 import { renameRecord } from '../../load/edit/rename-record.ts'
 import { textDiff } from '../../report/text-diff.ts'
@@ -61,7 +61,7 @@ function configureEdit(command: Command, action: RecordEdit['action']): Command 
   command
     .argument('<zone>')
     .argument('<name>', NAME)
-    .argument('<type>')
+    .argument(removes ? '[type]' : '<type>')
     .argument(removes ? '[value...]' : '<value...>', removes ? 'default: all' : 'as in a zone file; TXT as its text')
     .option(
       '--file <path>',
@@ -80,7 +80,7 @@ Examples:
   zonewright record remove example.com old CNAME
   zonewright record rename example.com www web`
 
-type RecordArguments = readonly [zone: string, name: string, type: string, values: string[]]
+type RecordArguments = readonly [zone: string, name: string, type: string | undefined, values: string[]]
 
 /**
  * `zonewright record add|set|remove ZONE NAME TYPE [VALUE…]`: changes one RRset in the files that define it and nothing else in them, and shows
@@ -90,9 +90,14 @@ const editRecord =
   (action: RecordEdit['action']) =>
   (io: CliIo, [zone, name, type, values]: RecordArguments, options: RecordCommandOptions): Promise<ExitStatus> =>
     runEdit(io, options, () => {
+      const target = options.target ?? null
+      if (type === undefined) {
+        const named = parseNameEdit({ zone, name, newName: name })
+        return named.ok ? ok((config: Config) => refuseWithoutType(named.value, config, { target })) : named
+      }
       const edit = parseRecordEdit(action, { zone, name, type, values, ttl: options.ttl ?? null })
       const file = options.file === undefined ? null : resolve(io.cwd, options.file)
-      const editOptions = { file, target: options.target ?? null, allZones: options.allZones === true }
+      const editOptions = { file, target, allZones: options.allZones === true }
       return edit.ok ? ok((config: Config) => editDefinition(edit.value, config, editOptions)) : edit
     })
 

@@ -29,7 +29,7 @@ function server(text: string, previous: readonly ServerAddress[]): ServerAddress
 
 const HELP = `
 Works without a token, a journal or the network: each step says what it lacks.
-Exit status: 0 no difference, 2 differences, 1 if a step could not be done.`
+Exit status: 2 differences; else 1 if a step could not be done, 0 no difference.`
 
 /** `zonewright trace NAME [TYPE]` */
 async function trace(io: CliIo, [name, type]: readonly [DomainName, string], options: TraceOptions & CommonOptions): Promise<ExitStatus> {
@@ -37,5 +37,5 @@ async function trace(io: CliIo, [name, type]: readonly [DomainName, string], opt
   const traced = await runTrace(setup, name, type)
   setup.output.formatted({ text: (view) => renderTraceText(traced, view), json: () => renderTraceJson(traced) })
   const states = new Set(traced.steps.map(({ state }) => state))
-  return states.has('failed') ? EXIT.failure : states.has('different') ? EXIT.pending : EXIT.done
+  return states.has('different') ? EXIT.pending : states.has('failed') ? EXIT.failure : EXIT.done
 }

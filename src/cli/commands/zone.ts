@@ -80,8 +80,13 @@ const addOne = (io: CliIo, [name]: readonly [DomainName], options: ZoneCommandOp
     io,
     options,
     (target, config) => addZone({ name, target, ...paths }, config),
-    ({ zone, targets }, { note }) => {
+    ({ zone, targets }, { note }, config) => {
+      const needsNs = targets.some((target) => {
+        const { needsApexNs = false, newZoneNameservers } = capabilitiesOf(config.providers.get(target)) ?? {}
+        return needsApexNs || newZoneNameservers?.length === 0
+      })
       note(`${oneLine(zone.at.file)} defines ${name} at ${listed(targets)}, without records. Next:`)
+      if (needsNs) note(`  zonewright record add ${name} @ NS NAMESERVER`)
       note(`  zonewright record add ${name} @ A ADDRESS`)
       note(`  zonewright plan ${name}`)
     },

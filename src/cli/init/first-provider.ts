@@ -12,7 +12,7 @@ export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
   return text === undefined ? type : `${type}=${text}`
 })
 
-/** The first entry of `providers`, in flow style, and its name. */
+/** The first entry of `providers`, in flow style or as indented lines after a line end, and its name. */
 export interface FirstProvider {
   readonly name: string
   readonly entry: string
@@ -25,7 +25,7 @@ export const configText = (
 ): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
 # The providers, the provider of each definition, and the safety limits.
 providers:
-  ${name}: ${entry}
+  ${name}:${entry.startsWith('\n') ? '' : ' '}${entry}
 zones:
   # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
   - {files: ${printText(files, 'flow')}, targets: [${name}], unmanaged: [{preset: acme}]}

@@ -11,7 +11,7 @@ import { previewDnscontrolConfig } from '../../convert/dnscontrol/convert-target
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import { writeFiles } from '../../files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
-import { startPrograms } from '../../load/program-loader.ts'
+import { startProgramRunner } from '../../load/program-loader.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
@@ -123,7 +123,7 @@ function describe({ found, config }: Prepared, { added, changed }: ReturnType<ty
   const { packages, variables: missing } = config ? missingFor(config, env) : { packages: [], variables: [] }
   const rows = Object.entries({
     hosts,
-    variables: variables.map((name) => (missing.includes(name) ? `${name} (not set)` : name)),
+    variables: variables.map((name) => (env[name] ? name : `${name} (not set)`)),
     code,
     packages: packages.map((name) => `${name} (not installed)`),
   }).flatMap(([title, names]) => (names.length === 0 ? [] : `  ${title.padEnd(11)}${names.map(oneLine).join(', ')}\n`))
@@ -222,7 +222,7 @@ export async function prepare(context: InitContext, source: Source | 'config' | 
   const run = () => endedBySignals(() => imported(context, source))
   if (source.kind !== 'dnscontrol') return run()
   if (options.to !== undefined) return refuseTo(output, source.path)
-  await startPrograms(null)
+  await startProgramRunner()
   const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
   return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
 }
@@ -275,19 +275,29 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
 }
 
 /** Zone files in one folder with usual names become the target, unless the command line names one: a server may read them. */
-function configFor({ provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
+function configFor({ output, provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
   const folder = seen.some((one) => one.path === path) ? dirname(path) : path
   const names = zones.map(({ name }) => name.slice(0, -1))
   const fileName = fileNameOf(names, new Set(seen.map((one) => relative(folder, one.path))))
   if (options.to !== undefined || fileName === null) return configText(provider, glob)
-  const entry = `{type: zonefile, directory: ${JSON.stringify(folder)}, file_name: '${fileName}'}`
+  output.note(`"zonewright apply" rewrites the files in ${oneLine(folder)}; a file with comments stays until the config has "adopt: true".`)
+  const entry = `
+    type: zonefile
+    directory: ${JSON.stringify(folder)}
+    file_name: '${fileName}'
+    # For the name server, here BIND (docs/name-servers.md#a-folder-that-your-server-serves):
+    # check: named-checkzone
+    # reload: rndc reload {zone}
+    # list: {format: bind, file: /var/lib/bind/zones.conf, reload: rndc reconfig}`
   return configText({ name: 'files', entry }, glob)
 }
 
 /** What an import leaves out, in full, and the number of other findings. */
 function reportImport(output: CliOutput, diagnostics: readonly Diagnostic[], options: CommonOptions): void {
   const isShown = ({ severity, code }: Diagnostic): boolean =>
-    options.verbose === true || severity === 'error' || /^(?:import-|type-foreign|record-extra|setting-|record-duplicate)/.test(code)
+    options.verbose === true ||
+    severity === 'error' ||
+    /^(?:import-|type-foreign|zone-name|record-extra|setting-|record-duplicate)/.test(code)
   const shown = diagnostics.filter(isShown)
   output.diagnostics(shown, lossReportOptions(options))
   const others = diagnostics.length - shown.length

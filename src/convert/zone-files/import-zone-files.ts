@@ -5,14 +5,14 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import { hasErrors } from '../../base/diagnostic.ts'
 import { counted } from '../../base/english.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { displayPath, resolveLinks } from '../../files/file-path.ts'
 import { folderTree } from '../../files/folder-tree.ts'
 import { describeReadError, readZoneFileText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
-import { parseFileName, unprintableNameError } from '../../load/definition-name.ts'
+import { parseFileName, unprintableNameError, zoneOfStem } from '../../load/definition-name.ts'
 import { createIncludeReader } from '../../load/include-reader.ts'
 import { misnamedWarnings, zoneFileDefinition } from '../../load/zone-file-definition.ts'
 import { splitByRules } from '../definable-records.ts'
@@ -54,6 +54,10 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const definition = readCommentedZone({ file, text: text.text }, zoneNameOf(one, zones, !facts.isDirectory()), include)
     for (const other of definition.includedFiles) included.add(other)
     const { zone } = definition
+    if (zone === null && definition.diagnostics.some(({ code }) => code === 'zone-name')) {
+      read.push({ ...definition, file, diagnostics: [unnamed(file, facts.isDirectory() ? 'warning' : 'error')] })
+      continue
+    }
     if (zone !== null && zones.length > 0 && !zones.includes(zone.name)) continue
     const misnamed = misnamedWarnings(parseFileName(basename(one))?.zone ?? null, zone?.name ?? null, { file, line: 1, column: 1 })
     read.push({ ...definition, file, diagnostics: [...definition.diagnostics, ...misnamed] })
@@ -105,6 +109,16 @@ const duplicate = (zone: DomainName, file: string): Diagnostic => ({
   at: { file, line: 1, column: 1 },
 })
 
+/** The diagnostic of a file that does not say its zone. In a folder the file is skipped. */
+function unnamed(file: string, severity: 'warning' | 'error'): Diagnostic {
+  const octets = /^(?:db\.)?(\d{1,3}(?:\.\d{1,3}){0,3})(?:\.zone|\.db)?$/i.exec(basename(file))?.[1]?.split('.') ?? []
+  const isPrefix = octets.length > 0 && octets.every((octet) => Number(octet) < 256)
+  const zone = isPrefix ? `${octets.reverse().join('.')}.in-addr.arpa` : 'ZONE'
+  const message = `the file does not say which zone it defines${severity === 'warning' ? ', so it was skipped' : ''}`
+  const hint = `name the zone: zonewright import zonefile ${file} ${zone}`
+  return { severity, code: 'zone-name', message, at: { file, line: 1, column: 1 }, hint }
+}
+
 const pathOutside = (path: string): Diagnostic => ({
   severity: 'warning',
   code: 'path-outside',
@@ -121,8 +135,7 @@ function zoneNameOf(path: string, requested: readonly DomainName[], isSource: bo
   const known = parseFileName(base)
   if (known && !(isSource && requested.length === 1)) return known.zone
   if (requested.length === 1) return requested[0] ?? null
-  const name = parseDomainName(`${base.replace(/\.$/, '')}.`)
-  return name.ok && base.includes('.') ? name.value : null
+  return base.includes('.') ? zoneOfStem(base) : null
 }
 
 interface FoundFiles {

@@ -55,6 +55,16 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
 
 export const refused = (...diagnostics: Diagnostic[]): Checked => ({ changes: [], others: [], diagnostics, newTtls: [] })
 
+/** The refusal to remove records of a name without a type, with the types that the name has. */
+export async function refuseWithoutType({ zone, name }: EditSubject, config: Config, options: Pick<EditOptions, 'target'>) {
+  const edit = { zone, name }
+  const found = await findZone(edit, config, options)
+  if (!('loaded' in found)) return found
+  const types = new Set(found.loaded.zone.records.flatMap((one) => (one.name === name ? one.type : [])))
+  if (types.size === 0) return refused(editProblem(edit, 'record-unknown', 'the definition has no such records'))
+  return refused(editProblem(edit, 'usage', `name the type to remove; the name has ${listed([...types].sort())}`))
+}
+
 /** With a file, removing all values removes all values of that file. */
 function withinFile(edit: RecordEdit, own: readonly DefinedRecord[], file: string, cwd: string): RecordEdit {
   const there = own.filter(({ at }) => realPathOf(at.file, cwd) === file)

@@ -7,6 +7,8 @@ import { readValidTree } from '../../definition/yaml/editable-yaml.ts'
 import { isUnambiguousText } from '../../definition/yaml/plain-scalars.ts'
 import { lookUp, type YamlScalar } from '../../definition/yaml/yaml-node.ts'
 import { type DomainName, parseDomainName, relativeName } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
+import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { renameOwner } from '../../dns/zone-file/edit-zone-file.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { displayPath } from '../../files/file-path.ts'
@@ -84,7 +86,23 @@ export async function renameRecord(
   const others = before === null ? [] : otherZones(before, after, zone)
   if (others.length > 0 && !allZones) return refused(sharedFileProblem(edit, changes, others, { cwd, at: own[0]?.at }))
   const known = new Set([...knownBefore, ...(before?.diagnostics ?? [])].map(({ code, message }) => `${code} ${message}`))
-  return { changes, others, diagnostics: after.diagnostics.filter(({ code, message }) => !known.has(`${code} ${message}`)) }
+  const fresh = after.diagnostics.filter(
+    ({ code, message }) => !known.has(`${code} ${message}`) && !message.includes(` points to ${edit.name},`),
+  )
+  return { changes, others, diagnostics: [...fresh, ...pointingWarnings(edit, now?.records ?? [])] }
+}
+
+/** A warning per record set that still points at the previous name, with the command that corrects it. */
+function pointingWarnings({ zone, name, newName }: NameEdit, records: readonly DefinedRecord[]): Diagnostic[] {
+  const pointsThere = ({ type, data }: DefinedRecord): boolean => targetName(type, data) === name
+  return [...groupRrsets(records).values()].flatMap((set): Diagnostic[] => {
+    const first = set.find(pointsThere)
+    if (first === undefined) return []
+    const values = set.map((one) => `'${pointsThere(one) ? one.data.slice(0, -name.length) + newName : one.data}'`)
+    const hint = `zonewright record set ${zone} ${relativeName(first.name, zone) || '@'} ${first.type} ${values.join(' ')}`
+    const message = `${first.name} ${first.type} still points to ${name}`
+    return [{ severity: 'warning', code: 'target-nonexistent', message, at: first.at, hint }]
+  })
 }
 
 /** Why the name cannot be renamed; null if it can. */

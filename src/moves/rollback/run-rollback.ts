@@ -34,7 +34,7 @@ import { storeContext } from '../../stored/store/open-store.ts'
 import { planZoneRollback } from './rollback-zone.ts'
 
 export interface RollbackOptions extends ApplyOptions {
-  /** Whether to roll back the latest run that changed something. */
+  /** Whether to roll back the latest run that changed something, is no rollback and is not rolled back. */
   readonly last?: boolean | undefined
   /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite?: boolean | undefined
@@ -100,7 +100,7 @@ async function rollBack(context: RollbackContext, lockedRun: LockedRun, runToUnd
     options.out === undefined
       ? await changeZones(context, lockedRun, { ...checked, rollsBack })
       : await showAndSave(context, options.out, checked, lockedRun.fences)
-  // The run is named because --last now selects this rollback.
+  // The run is named because --last may select another one now.
   const rest = options.overwrite
     ? 'the report shows what stays'
     : `"zonewright rollback ${oneLine(runName)} --overwrite" rolls back the rest`
@@ -162,8 +162,16 @@ function selectRun(journal: string, name: string | null | undefined, diagnostics
     return null
   }
   const { runs, diagnostics: problems } = readRuns(journal, ownProcess())
-  const found = name === null ? lastRun(runs) : findRun(runs, name)
-  if (found.run !== null) return found.run
+  const found =
+    name === null ? lastRun(runs, ({ begin, state }) => begin.command !== 'rollback' && state !== 'rolled-back') : findRun(runs, name)
+  if (found.run !== null) {
+    const latest = lastRun(runs).run
+    if (name === null && latest?.begin.command === 'rollback') {
+      const message = `the latest run, ${latest.id}, is a rollback, so --last means run ${found.run.id} before it`
+      diagnostics.push({ severity: 'notice', code: 'rollback-last', message, hint: `zonewright rollback ${latest.id} undoes the rollback` })
+    }
+    return found.run
+  }
   // A run that cannot be read may be the requested one.
   diagnostics.push(found.diagnostic, ...problems)
   return null

@@ -71,6 +71,7 @@ export const POWERDNS_CAPABILITIES: Capabilities = {
   fixedSettings: new Set(['type']),
   neededToCreate: { master: [], slave: ['master_ips'] },
   createsZones: true,
+  setsSerials: true,
   canCreateZone: (name) => NAME.test(name),
   rules: [serverTypes, pseudoTypes, ownNumbers, nameCharacters, targetCharacters, apexTypes, locationRange],
 }

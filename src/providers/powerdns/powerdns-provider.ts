@@ -49,7 +49,6 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     change: (zone, { rrsets }, more) => changeRecords(powerDns, zone, rrsets, more),
     close: () => api.close(),
     features: {
-      setsSerials: true,
       readZone,
       async readNamedZone(name, call) {
         try {

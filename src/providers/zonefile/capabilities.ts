@@ -39,6 +39,7 @@ export const ZONEFILE_CAPABILITIES: Capabilities = {
   fixedSettings: new Set(['type']),
   settingProblems,
   createsZones: true,
+  setsSerials: true,
   canCreateZone: canBeServed,
   maxRecords: MAX_RECORDS,
   needsApexNs: true,

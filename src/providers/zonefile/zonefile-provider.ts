@@ -83,7 +83,6 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     address: `file:${shown}`,
     capabilities: zonefileCapabilities(catalog),
     parallelism: options.parallelism,
-    setsSerials: true,
     async findZones(names) {
       folder.assertExists()
       const found = new Map<DomainName, ZoneReference>()

@@ -297,7 +297,7 @@ export function applyJournalled(
 /** Zones that are queried concurrently. */
 const ZONES_AT_ONCE = 16
 
-/** The zones, new ones with the newest serial that the journal remembers or a name server of the zone has. Servers that the environment does not allow are not asked. */
+/** The zones, new ones with the newest serial that the journal, the definition or a name server of the zone has. Servers that the environment does not allow are not asked. */
 export function withLastSerials(
   zones: readonly ApplicableZone[],
   providers: ReadonlyMap<string, Provider>,
@@ -321,9 +321,9 @@ export function withLastSerials(
   }
   const withSerial = async (zone: ApplicableZone): Promise<ApplicableZone> => {
     const [first] = zone.plan.changes
-    if (first?.subject !== 'domain' || first.action !== 'create' || !providers.get(zone.plan.target)?.setsSerials) return zone
+    if (first?.subject !== 'domain' || first.action !== 'create' || !providers.get(zone.plan.target)?.capabilities.setsSerials) return zone
     const held = await Promise.all(nameServersOf(zone).map((server) => serialAt(zone, server)))
-    const known = [fenceOf(fences, zone.plan)?.serial, ...held].filter((serial) => serial !== undefined)
+    const known = [fenceOf(fences, zone.plan)?.serial, zone.plan.serial, ...held].filter((serial) => serial !== undefined)
     return { ...zone, lastSerial: known.find((serial) => !known.some((other) => isNewerSerial(other, serial))) ?? known[0] }
   }
   return Promise.all(zones.map((zone) => limit(() => withSerial(zone))))

@@ -294,7 +294,10 @@ export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fen
     const today = fullDateOf(now())
     const zones = read.zones.map((zone) => {
       const fenced = fences === undefined ? zone : withFence(zone, fences)
-      return withZoneDiagnostics(fenced, expiryWarnings(zone.job.desired, today))
+      return withZoneDiagnostics(fenced, [
+        ...expiryWarnings(zone.job.desired, today),
+        ...causedWarnings(zone, context.workspace.diagnostics),
+      ])
     })
     await sources?.store?.then(
       (store) => store.close(),
@@ -302,6 +305,17 @@ export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fen
     )
     return withDiagnostics({ ...read, zones }, removed)
   })
+
+/** The warnings about targets without records that the changes of a zone cause: they add the record that points there, or remove the target. */
+function causedWarnings({ plan }: PlannedJob, diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const found = diagnostics.filter(({ code }) => code === 'target-nonexistent')
+  if (found.length === 0) return []
+  const changed = new Set(plan.changes.flatMap(({ name, type }) => [name, `${name} ${type}`]))
+  return found.filter(({ message }) => {
+    const [, record = '', target = ''] = /^(\S+ \S+) points to (\S+), /.exec(message) ?? []
+    return changed.has(record) || changed.has(target)
+  })
+}
 
 /** The zone with its fence if it has changes; with null if the fences could not be read. */
 export const withFence = <Zone extends PlannedZone>(zone: Zone, fences: Fences | null): Zone =>

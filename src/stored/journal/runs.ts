@@ -31,8 +31,8 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
 }
 
 /** The latest run that changed something or may have. `runs` begins with the latest, as `readRuns` returns them. */
-export const lastRun = (runs: readonly RunRecord[]): FoundRun => {
-  const run = runs.find(({ figures }) => figures.applied.total + figures.unknown > 0)
+export const lastRun = (runs: readonly RunRecord[], isMeant: (run: RunRecord) => boolean = () => true): FoundRun => {
+  const run = runs.find((one) => one.figures.applied.total + one.figures.unknown > 0 && isMeant(one))
   return run === undefined ? notFound('the journal has no run that changed anything') : { run }
 }
 

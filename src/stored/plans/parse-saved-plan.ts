@@ -130,7 +130,8 @@ function parseSavedZone(document: SavedZoneDocument): Result<PlannedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value
-  const { target, owner, exists, records, defaultTtl, cachedAnswers, impact, refusals, usage, quarantine, rendered, fence } = document
+  const { target, owner, exists, records, defaultTtl, serial, cachedAnswers, impact, refusals, usage, quarantine, rendered, fence } =
+    document
   const cachedName = cachedAnswers === undefined ? name : parseDomainName(cachedAnswers.name)
   const kept = parseQuarantine(quarantine ?? [])
   if (!kept.ok) return failure(`.quarantine${kept.message}`)
@@ -174,6 +175,7 @@ function parseSavedZone(document: SavedZoneDocument): Result<PlannedZone> {
       ...(unmanaged === undefined ? {} : { unmanaged }),
       records: { ...records },
       ...(defaultTtl === undefined ? {} : { defaultTtl }),
+      ...(serial === undefined ? {} : { serial }),
       ...(kept.value.length === 0 ? {} : { quarantine: kept.value }),
       ...(cachedAnswers === undefined ? {} : { cachedAnswers: { ...cachedAnswers, name: cachedName.value } }),
       ...(impact === undefined ? {} : { impact }),

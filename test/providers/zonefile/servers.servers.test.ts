@@ -129,7 +129,7 @@ describeWithTools(['named', 'rndc', 'named-checkzone', 'knotd', 'dig'], 'a zone 
     await waitForZone(port, 'example.com', { serial: 3 })
     const created = { zone: 'example.com.', target: 'files', changes: [{ subject: 'domain', action: 'create' }] }
     const zone = { plan: created, job: { nameservers: [`127.0.0.1:${port}`] } } as unknown as ApplicableZone
-    const providers = new Map([['files', { setsSerials: true } as Provider]])
+    const providers = new Map([['files', { capabilities: { setsSerials: true } } as unknown as Provider]])
     const serials = async (env: Readonly<Record<string, string>>) =>
       (await withLastSerials([zone], providers, { store: null, version: null, zones: new Map() }, { env })).map(
         ({ lastSerial }) => lastSerial,

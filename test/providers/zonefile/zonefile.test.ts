@@ -73,6 +73,17 @@ describe('a file', () => {
     await expectUnchanged(space)
   })
 
+  test.each([
+    ['apply', 2026112702],
+    ['a saved plan', 2026112702],
+  ])('begins above the serial of its definition (%s)', async (how, serial) => {
+    const space = workspace()
+    space.define('example.com', NS, 'soa: {serial: 2026112701}\n')
+    if (how !== 'apply') await space.run('plan', '--out', 'p.json')
+    const { status, stdout, stderr } = await space.apply(...(how === 'apply' ? [] : ['p.json']))
+    expect([status, serialOf(space.read(FILE)), (stdout + stderr).includes('setting-unsupported')]).toEqual([0, serial, false])
+  })
+
   test('is removed with its zone, and has a newer serial when it comes back', async () => {
     const space = await applied()
     space.define('example.com', null)
