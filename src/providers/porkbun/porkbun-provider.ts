@@ -1,4 +1,4 @@
-/** A provider that reads and changes the domains of a Porkbun account by the API v3. A call changes one record. All requests are POST and have the keys in their body. */
+/** A provider that reads and changes the domains of a Porkbun account by the API v3. A call changes one record. All requests are POST with the keys in the body; an error may have status 200. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import { type ApiDialect, bodyDialect, nullIfMissing, tokenHint } from '../api-errors.ts'
@@ -21,8 +21,8 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
   const request: SendAndCheck = (call, shape) =>
     api.request({ ...call, body: { ...(call.body as Fields | undefined), apikey, secretapikey } }, (body, head) => {
       const { status } = fieldsOf(body, 'the response')
-      // An error may have status 200.
-      if (status === 'ERROR') throw DIALECT.errorOfResponse(provider, call.what, { ...REFUSED, text: JSON.stringify(body) }, false)
+      if (status === 'ERROR')
+        throw DIALECT.errorOfResponse(provider, call.what, { status: 400, headers: {}, text: JSON.stringify(body) }, false)
       if (status !== 'SUCCESS') throw new ShapeError('it has no status SUCCESS')
       return shape(body, head)
     })
@@ -80,7 +80,6 @@ const CODES = [
   [/^Invalid domain/i, 'provider-not-found'],
   [/not opted in/i, 'provider-forbidden'],
 ] as const
-const REFUSED = { status: 400, headers: { 'content-type': 'application/json' } }
 
 const DIALECT: ApiDialect = {
   ...bodyDialect(
