@@ -12,8 +12,7 @@ import type { ApiRequest } from '../send-request.ts'
 import { type StoredRecord, singleRecords } from '../single-records.ts'
 import { PORKBUN_CAPABILITIES, PORKBUN_TYPES } from './capabilities.ts'
 
-/** Domains of a page of the list. */
-const PAGE = 1000
+const DOMAINS_PER_PAGE = 1000
 
 export function createPorkbunProvider(connection: ApiConnection, apikey: string): Provider {
   const { provider, token: secretapikey } = connection
@@ -63,7 +62,7 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
       readLinkedPages(`${provider}: listing domains`, (start: number | null) =>
         request(reading('/domain/listAll', 'listing domains', options, { start: String(start ?? 0) }), (body) => {
           const items = itemsOf(body, 'domains').map((item) => ({ name: textOf(fieldsOf(item, 'a domain'), 'domain', 'a domain') }))
-          return { items, next: items.length < PAGE ? null : (start ?? 0) + PAGE }
+          return { items, next: items.length < DOMAINS_PER_PAGE ? null : (start ?? 0) + DOMAINS_PER_PAGE }
         }),
       ),
     find: (name, options) =>
