@@ -1,4 +1,4 @@
-/** A provider that reads and changes the domains of a Porkbun account by the API v3. A call changes one record. All requests are POST and have the keys in their body. */
+/** A provider that reads and changes the domains of a Porkbun account by the API v3. A call changes one record. All requests are POST with the keys in the body; an error may have status 200. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
 import { type ApiDialect, bodyDialect, nullIfMissing, tokenHint } from '../api-errors.ts'
@@ -12,8 +12,7 @@ import type { ApiRequest } from '../send-request.ts'
 import { type StoredRecord, singleRecords } from '../single-records.ts'
 import { PORKBUN_CAPABILITIES, PORKBUN_TYPES } from './capabilities.ts'
 
-/** Domains of a page of the list. */
-const PAGE = 1000
+const DOMAINS_PER_PAGE = 1000
 
 export function createPorkbunProvider(connection: ApiConnection, apikey: string): Provider {
   const { provider, token: secretapikey } = connection
@@ -21,8 +20,8 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
   const request: SendAndCheck = (call, shape) =>
     api.request({ ...call, body: { ...(call.body as Fields | undefined), apikey, secretapikey } }, (body, head) => {
       const { status } = fieldsOf(body, 'the response')
-      // An error may have status 200.
-      if (status === 'ERROR') throw DIALECT.errorOfResponse(provider, call.what, { ...REFUSED, text: JSON.stringify(body) }, false)
+      if (status === 'ERROR')
+        throw DIALECT.errorOfResponse(provider, call.what, { status: 400, headers: {}, text: JSON.stringify(body) }, false)
       if (status !== 'SUCCESS') throw new ShapeError('it has no status SUCCESS')
       return shape(body, head)
     })
@@ -63,7 +62,7 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
       readLinkedPages(`${provider}: listing domains`, (start: number | null) =>
         request(reading('/domain/listAll', 'listing domains', options, { start: String(start ?? 0) }), (body) => {
           const items = itemsOf(body, 'domains').map((item) => ({ name: textOf(fieldsOf(item, 'a domain'), 'domain', 'a domain') }))
-          return { items, next: items.length < PAGE ? null : (start ?? 0) + PAGE }
+          return { items, next: items.length < DOMAINS_PER_PAGE ? null : (start ?? 0) + DOMAINS_PER_PAGE }
         }),
       ),
     find: (name, options) =>
@@ -80,7 +79,6 @@ const CODES = [
   [/^Invalid domain/i, 'provider-not-found'],
   [/not opted in/i, 'provider-forbidden'],
 ] as const
-const REFUSED = { status: 400, headers: { 'content-type': 'application/json' } }
 
 const DIALECT: ApiDialect = {
   ...bodyDialect(
