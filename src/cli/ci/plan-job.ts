@@ -47,8 +47,12 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
     }
     // By hand, the branch is planned as it is.
     if (options.unmerged === true || (pullRequest === null && !job.isGroup)) return planAndComment(context, zones, options)
-    return withConfigOf(io, options.config, baseOf(options, job.branch), (baseConfig) =>
-      planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options),
+    return withConfigOf(
+      io,
+      options.config,
+      baseOf(options, job.branch),
+      (baseConfig) => planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options),
+      { isAlone: true },
     )
   })
 

@@ -47,12 +47,13 @@ interface FormerConfig {
   readonly problem: string | null
 }
 
-/** Calls `work` with the config of a revision. Throws `SiteError` if there is none. */
+/** Calls `work` with the config of a revision, `isAlone` without its definitions. Throws `SiteError` if there is none. */
 export const withConfigOf = <T>(
   io: Pick<CliIo, 'cwd' | 'env'>,
   file: string | undefined,
   revision: string,
   work: (file: string) => Promise<T>,
+  options: { readonly isAlone?: boolean } = {},
 ): Promise<T> =>
   withFormerConfig(
     io,
@@ -62,7 +63,7 @@ export const withConfigOf = <T>(
       if (former !== null) return work(former)
       throw new SiteError(`cannot read the config of ${revision.slice(0, -2)}: ${problem ?? 'there is none'}`, { status: null })
     },
-    { isAlone: true },
+    options,
   )
 
 /** Calls `work` with the config of a revision, as a run would have found it then. Without `isAlone`, the files that it names are beside it. */
@@ -71,7 +72,7 @@ async function withFormerConfig<T>(
   file: string | undefined,
   revision: string,
   work: (former: FormerConfig) => Promise<T>,
-  { isAlone = false } = {},
+  { isAlone = false }: { readonly isAlone?: boolean } = {},
 ): Promise<T> {
   const former = await formerPath(io, file, revision)
   const read = await withRevision(dirname(former ?? resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env, async ({ copy }) => {
