@@ -12,7 +12,7 @@ export const COMPOSED = ['schemas/zone.schema.json', 'schemas/config.schema.json
 
 /** The files that the build makes. All others are files of the repository. */
 const BUILT = [
-  /^dist\/(?:zonewright\.js|provider\.mjs|package\.json)$/,
+  /^dist\/(?:zonewright\.(?:js|1)|provider\.mjs|package\.json)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/chunks\/(?:package\.json|octodns_bridge\.py|sandbox-child\.cjs|emscripten-module\.wasm)$/,
   /^dist\/types\/(?:[\w.-]+\/)*[\w.-]+\.d\.ts$/,
@@ -32,6 +32,7 @@ const REQUIRED = [
   'dist/chunks/octodns_bridge.py',
   'dist/chunks/sandbox-child.cjs',
   'dist/provider.mjs',
+  'dist/zonewright.1',
   'dist/zonewright.js',
   'docs/diagnostics.md',
   'npm-shrinkwrap.json',

@@ -144,6 +144,6 @@ describeWithTools(['named', 'git'], 'trace', () => {
 
     await first.stop()
     const down = await trace('www.example.com')
-    expect([down.status, states(down)[3], states(down)[4]]).toEqual([1, 'nameserver failed', 'nameserver same'])
+    expect([down.status, states(down)[3], states(down)[4]]).toEqual([2, 'nameserver failed', 'nameserver same'])
   })
 })
