@@ -5,7 +5,7 @@
  * not at all, so that concurrent runs are safe.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -50,7 +50,11 @@ export async function compileSchemas({ from = join(root, 'schemas'), to = join(r
   const sources = readdirSync(from)
     .filter((name) => name.endsWith('.schema.json'))
     .sort()
-    .map((name) => ({ name, module: name.replace(/\.schema\.json$/, '-schema.js'), text: readFileSync(join(from, name), 'utf8') }))
+    .map((name) => {
+      // Of a schema that editors get with further checks, the program has its own form.
+      const path = [join(to, name), join(from, name)].find(existsSync)
+      return { name, module: name.replace(/\.schema\.json$/, '-schema.js'), text: readFileSync(path, 'utf8') }
+    })
   const stamp = `// ${stampOf(sources)}`
   const isCurrent = (module) => firstLine(join(to, module)) === stamp
   const current = sources

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { bundleOptions, LANGUAGE_OF_DNSCONTROL, outsideIfLazy, withoutChildProcess } from '../build.mjs'
 import { bundleSandbox, SANDBOX_FILES } from '../bundle-sandbox.mjs'
+import { COMPOSED } from './contents.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -19,6 +20,7 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 const ASSETS = {
   'docs/diagnostics.md': 'docs/diagnostics.md',
   ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
+  ...Object.fromEntries(COMPOSED.map((path) => [path, path])),
   'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
   ...Object.fromEntries(LANGUAGE_OF_DNSCONTROL.map((file) => [basename(file), file])),
 }

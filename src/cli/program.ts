@@ -48,6 +48,7 @@ const COMMANDS: readonly Entry[] = [
   ['zone', null, 'add, remove or rename the definition of a zone', () => import('./commands/zone.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
+  ['schema', '<document>', 'print the JSON Schema of zones or the config, for editors', () => import('./commands/schema.ts')],
   ['completion', '<shell>', 'print the script that completes commands in a shell', () => import('./commands/completion.ts')],
   ['serve', '', 'run the DNS hosting service', () => ofService('serve', () => import('./commands/serve.ts'))],
   [
@@ -111,7 +112,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 /** The commands that only `--help-all` lists. */
-const RARE = new Set('snapshot report approve unlock copy spf render conformance completion backup restore'.split(' '))
+const RARE = new Set('snapshot report approve unlock copy spf render conformance schema completion backup restore'.split(' '))
 
 const HELP = `
 Exit status: 0 done, 1 invalid input or failure, 2 changes pending or

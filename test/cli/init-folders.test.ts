@@ -135,7 +135,8 @@ describe('a folder with', () => {
   ])('%s gets what it lacks, and a second run finds nothing missing', async (_, files, written, said) => {
     const cwd = folderWith(files)
     expectEnd(await init(cwd), 0, { said })
-    expect(Object.keys(changesOf(cwd, files)).sort()).toEqual([...JOBS, ...written].sort())
+    const schemas = filesBelow(cwd)['zonewright.yaml']?.startsWith('# yaml-language-server:') ? ['schemas/config.schema.json'] : []
+    expect(Object.keys(changesOf(cwd, files)).sort()).toEqual([...JOBS, ...schemas, ...written].sort())
     if ('my #1 show.json' in files) expect(filesBelow(cwd)['.gitignore']).toContain('/my\\ \\#1\\ show.json\n*.tfstate\n')
     const after = filesBelow(cwd)
     expectEnd(await cli(['validate'], { cwd, env: {} }), 0)

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import packageInfo from '../../package.json' with { type: 'json' }
 import { startService } from '../../src/service/index.ts'
+import { folderWith } from '../definition/files.ts'
 import { createCloudflare } from '../scripted/cloudflare/service.ts'
 import { createDesec } from '../scripted/desec/service.ts'
 import { createDigitalOcean } from '../scripted/digitalocean/service.ts'
@@ -23,7 +24,9 @@ const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(
 
 /** The variables of the step of a job that runs a command. */
 const envOf = (job: WorkflowJob, command: string): unknown => job.steps.find(({ run }) => run?.startsWith(command))?.env
-const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', '.gitignore', 'zones/example.com.yaml', 'zonewright.yaml']
+const JOBS = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml']
+const SCHEMAS = ['schemas/config.schema.json', 'schemas/zone.schema.json']
+const FILES = [...JOBS, '.gitignore', ...SCHEMAS, 'zones/example.com.yaml', 'zonewright.yaml']
 
 describe('init', () => {
   test('writes its files, and lists them and the next steps', async () => {
@@ -80,8 +83,32 @@ describe('init', () => {
     const { stdout } = expectEnd(await inFolder(folder, 'init'), 0)
     expect(stdout).not.toContain(`  ${path}\n`)
     const files = filesBelow(folder)
-    expect([files[path], Object.keys(files).sort()]).toEqual(['mine', FILES])
+    // Nothing names the schema of zones if the zone exists.
+    const expected = FILES.filter((file) => path !== 'zones/example.com.yaml' || file !== SCHEMAS[1])
+    expect([files[path], Object.keys(files).sort()]).toEqual(['mine', expected])
     expectEnd(await inFolder(folder, 'init', '--zone', 'example.com'), 0, { out: /^Nothing is missing:\n/ })
+  })
+
+  test('new files name their schema for editors: that of the npm package if the folder has it, else a copy', async () => {
+    const named = async (files: Record<string, string>): Promise<unknown> => {
+      const folder = folderWith(files)
+      await inFolder(folder, 'init')
+      return ['zones/example.com.yaml', 'zonewright.yaml'].map((path) => {
+        const [, schema = ''] = /^# yaml-language-server: \$schema=(.*)\n/.exec(filesBelow(folder)[path] ?? '') ?? []
+        return [schema, existsSync(resolve(folder, path, '..', schema)) && readFileSync(resolve(folder, path, '..', schema), 'utf8')]
+      })
+    }
+    const printed = async (document: string): Promise<string> => expectEnd(await inFolder('/', 'schema', document), 0, { err: '' }).stdout
+    expect(await named({})).toEqual([
+      ['../schemas/zone.schema.json', await printed('zone')],
+      ['schemas/config.schema.json', await printed('config')],
+    ])
+    const PACKAGE = 'node_modules/zonewright/schemas'
+    const installed = { [`${PACKAGE}/zone.schema.json`]: 'zone', [`${PACKAGE}/config.schema.json`]: 'config' }
+    expect(await named(installed)).toEqual([
+      [`../${PACKAGE}/zone.schema.json`, 'zone'],
+      [`${PACKAGE}/config.schema.json`, 'config'],
+    ])
   })
 
   test('removes the written files if one cannot be written', async () => {
@@ -96,7 +123,7 @@ describe('init', () => {
     expectEnd(await inFolder(folder, 'init', '--ci', 'gitlab'), 0, { out: /^(?!.*github\.com).*Turn on "Pipelines must succeed"/s })
     expect(Object.keys(filesBelow(folder))).toEqual(['.gitlab-ci.yml'])
     expectEnd(await inFolder(folder, 'init'), 0)
-    expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitignore', '.gitlab-ci.yml', 'zones/example.com.yaml', 'zonewright.yaml'])
+    expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitignore', '.gitlab-ci.yml', ...FILES.slice(3)])
     expect((await inFolder(folder, 'init', '--ci', 'other')).stderr).toContain('It must be one of github, gitlab.')
   })
 

@@ -102,7 +102,7 @@ describe('help', () => {
     await scene.run('plan', '-o', 'plan.json')
     // Other tests run the examples that need a server. Status 1 is a file, run, provider or repository that this scene does not have, or a question.
     for (const example of examples.filter((one) => !/^verify| axfr /.test(one))) {
-      const words = (example.replace(/ +# .*/, '').match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''))
+      const words = (example.replace(/ +[#>] .*/, '').match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''))
       const { status, stderr } = await scene.run(...words)
       if (status === 1) expect(stderr, example).toMatch(MISSING)
     }

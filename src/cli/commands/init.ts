@@ -12,6 +12,7 @@ import { readRunConfig } from '../../run/load/run-config.ts'
 import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
 import { existingText, withProvider } from '../init/add-files.ts'
 import { filesForCi, warning } from '../init/ci-files.ts'
+import { schemaComment } from '../init/editor-schemas.ts'
 import { findSources, hasDefinitions, lookAround, type SeenFile, type Source } from '../init/find-sources.ts'
 import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
 import { CI_SITES, type CiSite, type Repository, repositoryOf } from '../init/repository.ts'
@@ -255,8 +256,9 @@ const NAME_SERVER = '127.0.0.1:5353'
 /** The path for a zone. A zone of RFC 2317 has a slash in its name; the definition itself names the zone. */
 const definitionPath = (zone: DomainName): string => `zones/${zone.slice(0, -1).replace(/[^a-z0-9._-]/g, '-')}.yaml`
 
-const exampleConfig = (soaEmail: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
-# The providers, the provider of each definition, and the safety limits.
+const exampleConfig = (
+  soaEmail: string,
+): string => `${schemaComment('config')}# The providers, the provider of each definition, and the safety limits.
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
   cloud: {type: cloud, base_url: '${SERVICE_ADDRESS}', token: 'env:${TOKEN_VARIABLE}'}
@@ -279,8 +281,7 @@ nameservers: ['${NAME_SERVER}']
 const definition = (
   zone: DomainName,
   soaEmail: string,
-): string => `# yaml-language-server: $schema=../node_modules/zonewright/schemas/zone.schema.json
-# All records of the zone: "zonewright apply" deletes any other. These are examples (RFC 2606, RFC 5737): replace them with yours.
+): string => `${schemaComment('zone', '../')}# All records of the zone: "zonewright apply" deletes any other. These are examples (RFC 2606, RFC 5737): replace them with yours.
 domain: ${displayName(zone).replace(/\.$/, '')}
 soa_email: ${soaEmail}
 default_ttl: 1h

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { SecretSource } from '../../config/resolve-secret.ts'
 import { printText } from '../../definition/yaml/print-yaml.ts'
 import { createProvider, STARTER_TYPES, starterOf } from '../../providers/registry.ts'
+import { schemaComment } from './editor-schemas.ts'
 
 /** The types of providers that a new config can begin with, as the command line takes them. */
 export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
@@ -22,8 +23,7 @@ export interface FirstProvider {
 export const configText = (
   { name, entry }: FirstProvider,
   files: string,
-): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
-# The providers, the provider of each definition, and the safety limits.
+): string => `${schemaComment('config')}# The providers, the provider of each definition, and the safety limits.
 providers:
   ${name}:${entry.startsWith('\n') ? '' : ' '}${entry}
 zones:

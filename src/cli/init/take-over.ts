@@ -24,6 +24,7 @@ import { readOnlySetup } from '../run-setup.ts'
 import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
 import { filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
+import { withSchemas } from './editor-schemas.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
 import { installedRelease } from './release.ts'
@@ -110,7 +111,7 @@ async function allFiles({ io, repository }: InitContext, { files, config, ignore
   const jobs = config === null ? [] : await filesForCi(io, repository, config, output)
   const packages = ['package.json', 'node_modules'].some((name) => existsSync(resolve(io.cwd, name))) ? ['node_modules/'] : []
   return [
-    ...files,
+    ...withSchemas(io.cwd, files),
     ...jobs,
     ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', 'zonewright-data/', ...packages, ...ignored])]),
   ]
