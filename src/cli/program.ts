@@ -92,23 +92,40 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ del: 'remove', delete: 'remove', rm: 'remove', create: 'add', new: 'add', edit: 'set', replace: 'set', mv: 'rename' },
   ...{
     '--dry-run': 'plan',
+    '--json': '--format json',
     '--auto-approve': '--yes',
     '--doit': '--yes',
     '--force': '--yes',
     '--provider': '--target',
     '--output': '--out',
+    '--out-file': '--out',
+    '--resolver': '--resolvers',
     '--config-file': '--config',
     'plan --doit': 'apply',
     'import --creds': '--credentials',
   },
+  ...{ show: 'report', get: 'zones' },
   ...{ 'octodns-sync': 'plan', 'octodns-dump': 'import', 'get-zones': 'import', 'print-ir': 'render' },
 }
 
-/** What takes the place of options of other tools. */
+const ZONES_ARE_ARGUMENTS = 'zones are arguments, such as: zonewright plan example.com'
+
+/** What takes the place of commands and options of other tools. */
 const INSTEAD: Readonly<Record<string, string>> = {
+  'plan --dry-run': 'plan changes nothing: it is the dry run of apply',
+  'fmt --fix': 'fmt writes the files; --check only names those that differ',
+  'fmt --write': 'fmt writes the files; --check only names those that differ',
+  man: '"zonewright help COMMAND" shows its options',
+  version: '"zonewright --version" prints it',
   '--creds': 'the providers in zonewright.yaml name their credentials',
   '--credentials': 'the providers in zonewright.yaml name their credentials',
-  '--domains': 'zones are arguments, such as: zonewright plan example.com',
+  ...Object.fromEntries(['--domains', '--domain', '--zone', '--zones', '--only'].map((option) => [option, ZONES_ARE_ARGUMENTS])),
+}
+
+/** Changes of definitions, by the word that other tools have as a command. */
+const EDITS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['add', 'remove', 'rename'].map((action) => [action, `record ${action}, or zone ${action}`])),
+  set: 'record set',
 }
 
 /** The commands that only `--help-all` lists. */
@@ -224,15 +241,19 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
   const [message = '', suggestion = ''] = text
     .trim()
     .replace(/^error: /, '')
+    .replace(/^command-argument value ('.*') is invalid for argument '(.*)'\. /s, 'argument <$2>: $1 is invalid. ')
     .split(/\n(?=\(Did you mean )/)
   const isUnknown = /^unknown (command|option)/.exec(message)
   const word = /^unknown \w+ '(.*)'$/.exec(message)?.[1] ?? ''
   const meant = SYNONYMS[`${command.name()} ${word}`] ?? SYNONYMS[word]
   const isKnown = [command, program].some(({ commands }) => commands.some((one) => one !== command && one.name() === meant))
-  if (isUnknown !== null && meant !== undefined && (isKnown || command.options.some(({ long }) => long === meant)))
+  if (isUnknown !== null && meant !== undefined && (isKnown || command.options.some(({ long }) => long === meant.split(' ')[0])))
     return `${oneLine(`error[usage] ${message} (Did you mean ${meant}?)`)}\n`
   let remedy = suggestion
-  if (isUnknown?.[1] === 'option' && INSTEAD[word] !== undefined) remedy = `(${INSTEAD[word]})`
+  const instead = INSTEAD[`${command.name()} ${word}`] ?? INSTEAD[word]
+  const edit = EDITS[meant ?? word]
+  if (isUnknown !== null && instead !== undefined) remedy = `(${instead})`
+  else if (isUnknown?.[1] === 'command' && command === program && edit !== undefined) remedy = `(Did you mean ${edit}?)`
   else if (isUnknown?.[1] === 'option' && command === program && program.commands.some((one) => argv.includes(one.name())))
     remedy = '(options come after the command)'
   else if (suggestion === '' || suggestion.includes(' help?')) {

@@ -100,6 +100,14 @@ describe('on the command line', () => {
   test.each([
     ['record del example.com www A', "unknown command 'del' (Did you mean remove?)"],
     ['record rm example.com www A', "unknown command 'rm' (Did you mean remove?)"],
+    ['del example.com www A', "unknown command 'del' (Did you mean record remove, or zone remove?)"],
+    ['set example.com www A', "unknown command 'set' (Did you mean record set?)"],
+    ['show', "unknown command 'show' (Did you mean report?)"],
+    ['version', 'unknown command \'version\' ("zonewright --version" prints it)'],
+    ['plan --json', "unknown option '--json' (Did you mean --format json?)"],
+    ['plan --dry-run', "unknown option '--dry-run' (plan changes nothing: it is the dry run of apply)"],
+    ['verify --zone example.com', "unknown option '--zone' (zones are arguments, such as: zonewright plan example.com)"],
+    ['schema zones', 'argument <document>: \'zones\' is invalid. It must be one of zone, config. Did you mean "zone"?'],
     ['record put example.com www A', "unknown command 'put' (the commands are add, set, remove, rename)"],
     [
       'record add example.com www A',

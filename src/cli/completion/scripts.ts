@@ -16,7 +16,7 @@ _zonewright() {
   local line
   local -a candidates
   for line in "\${(@f)$(zonewright __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    [[ -n $line ]] && candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+    [[ -n $line ]] && candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${line#*$'\\t'}:+:\${line#*$'\\t'}}")
   done
   if (( $#candidates )); then _describe zonewright candidates; else _files; fi
 }
