@@ -99,7 +99,7 @@ export const withPlanningOptions = (command: Command): Command =>
     )
     .addOption(
       command
-        .createOption('--prefer <what>', 'which matters more: no interruption (continuity) or fewest calls (calls)')
+        .createOption('--prefer <what>', 'which matters more: no interruption (continuity) or fewest requests (calls)')
         .argParser(oneOf(['continuity', 'calls']))
         .default('continuity', 'continuity'),
     )
@@ -118,7 +118,7 @@ export const withUsageOption = (command: Command): Command =>
 export const withApplyOptions = (command: Command): Command =>
   command
     .option('-y, --yes', 'do not ask')
-    .option('--timeout <seconds>', 'send no further call after this time', positiveInteger)
+    .option('--timeout <seconds>', 'send no further request after this time', positiveInteger)
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger)
     .option('--trusted-config <file>', 'take approvals and policies from this config, that of the base branch')
 

@@ -29,7 +29,7 @@ export function parseDomainName(text: string, origin: DomainName | null = null):
   if (text.length > 4 * MAX_NAME_OCTETS + 4)
     return failure(`the domain name is ${text.length} characters long, which is longer than any name can be`)
   if (text === '.') return ok(ROOT)
-  if (text === '@') return origin === null ? failure('"@" stands for the zone, and none is known here') : ok(origin)
+  if (text === '@') return origin === null ? failure('"@" means the zone, which is not known here') : ok(origin)
   const split = splitLabels(text)
   if (!split.ok) return split
   const { labels, absolute } = split.value

@@ -80,7 +80,7 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
 
 function wantedZones(args: readonly string[], { run }: UnlockOptions): string[] | Diagnostic {
   const usage = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'usage', message, hint })
-  if (args.length > 0 === (run !== undefined)) return usage('name zones, or a run with --run', 'zone-locked names the run')
+  if (args.length > 0 === (run !== undefined)) return usage('name zones, or a run with --run', 'the error zone-locked names the run')
   if (run !== undefined && !isRunPrefix(run)) return usage(`--run ${JSON.stringify(run)} is not the name of a run`)
   const zones: string[] = []
   for (const text of args) {
@@ -116,10 +116,10 @@ function sentBy(run: string, read: JournalledRuns | null): string {
   const record = read?.runs.find(({ id }) => id === run)
   if (record !== undefined) {
     const { applied, unknown, skipped } = record.figures
-    return `${counted(applied.total, 'change')} applied, ${counted(unknown, 'call')} without a known outcome, ${skipped} not begun`
+    return `${counted(applied.total, 'change')} applied, ${counted(unknown, 'request')} without a known outcome, ${skipped} not begun`
   }
   const isUnreadable = read === null || read.diagnostics.some(({ message }) => message.includes(run))
-  return isUnreadable ? 'its journal cannot be read, so nobody knows what it has sent' : 'it has no journal yet: it has sent no call'
+  return isUnreadable ? 'its journal cannot be read, so nobody knows what it has sent' : 'it has no journal yet: it has sent no request'
 }
 
 /** Attempts to break a lease that is renewed at the same moment. */

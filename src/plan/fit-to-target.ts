@@ -82,7 +82,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     diagnostics.push({ severity, code: 'record-unsupported', message, at: record.at, hint })
   }
   if (capabilities.maxRecords !== null && records.length > capabilities.maxRecords) {
-    const message = `${zone.name} has ${records.length} records; ${target} holds ${capabilities.maxRecords} in a zone`
+    const message = `${zone.name} has ${records.length} records; ${target} supports ${capabilities.maxRecords} per zone`
     diagnostics.push({ severity: 'error', code: 'record-limit', message, at: zone.at })
   }
   const settings = fitSettings(zone, target, capabilities, diagnostics)

@@ -314,5 +314,5 @@ const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[
   difference.surplus.map(({ name, type, data }) => ({
     severity: 'notice',
     code: 'surplus-duplicate',
-    message: `${target} holds ${name} ${type} ${data} more than once; the duplicates are deleted`,
+    message: `${target} has ${name} ${type} ${data} more than once; the duplicates are deleted`,
   }))

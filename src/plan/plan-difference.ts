@@ -120,7 +120,7 @@ function recordLimitProblems(
   const { maxRecords } = capabilities
   const total = existingCount - difference.removed.length + difference.added.length
   if (maxRecords === null || total <= maxRecords || desiredRecords > maxRecords) return []
-  const message = `${zone} would hold ${total} records, ${difference.unmanaged.length} of them unmanaged; ${target} holds ${maxRecords} in a zone`
+  const message = `${zone} would have ${total} records, ${difference.unmanaged.length} of them unmanaged; ${target} supports ${maxRecords} per zone`
   return [{ severity: 'error', code: 'record-limit', message, at }]
 }
 
@@ -151,7 +151,7 @@ function recordChanges(
   }
   const { calls, after, splits, isProvedMinimal, interrupted, isExact } = scheduleCalls(difference, prefer, headroom, pair)
   if (!isProvedMinimal) {
-    const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two calls; the number of calls is not proved minimal`
+    const message = `${zone}: ${counted(splits, 'update is', 'updates are')} split into two requests; the number of requests is not proved minimal`
     diagnostics.push({ severity: 'notice', code: 'calls-not-proved', message, at })
   }
   for (const [reason, names] of interrupted) noteInterruption(names, reason, isExact)

@@ -122,7 +122,7 @@ function replacementTest(existing: ExistingZone, changes: readonly Change[]): (r
 function problemOf({ source, window, covered, incomplete, problem }: Usage, zone: DomainName, inUse: number): string | null {
   if (problem !== null || window === null) return problem ?? 'no source was read'
   if (incomplete.has(zone)) return `${source} does not have the counts of all names of ${zone}`
-  if (!covered.has(zone)) return `${source} has no count for any name of ${zone} (a row "${zone},SOA,0," says that nobody asked)`
+  if (!covered.has(zone)) return `${source} has no count for any name of ${zone} (a row "${zone},SOA,0," says that there were no queries)`
   const { from, to } = window
   if (to - from >= inUse * 1000) return null
   return `${source} counts only from ${timeText(from)} to ${timeText(to)}, which is less than in_use, ${durationText(inUse)} (wait until ${timeText(from + inUse * 1000)}, or set a shorter in_use)`

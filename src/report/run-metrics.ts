@@ -28,8 +28,8 @@ export function runMetrics(run: RunDocument): string {
     ['differences', 'Differences that verify found.', summary.differences === null ? [] : one(summary.differences)],
     ['errors', 'Errors of the run.', one(summary.errors)],
     ['warnings', 'Warnings of the run.', one(summary.warnings)],
-    ['calls', 'Calls that the plan needs.', byTarget(({ calls }) => calls)],
-    ['calls_saved', 'Changes that share a call with another one.', byTarget(({ callsSaved }) => callsSaved)],
+    ['calls', 'API requests that the plan needs.', byTarget(({ calls }) => calls)],
+    ['calls_saved', 'Changes that share an API request with another one.', byTarget(({ callsSaved }) => callsSaved)],
     ['requests', 'Requests to the target, repeated ones included.', byTarget(({ requests }) => requests)],
     ['retries', 'Repeated requests.', byTarget(({ retries }) => retries)],
     [

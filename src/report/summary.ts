@@ -66,7 +66,7 @@ export function renderedText({ rendered }: ZonePlan, verbose: boolean): string |
 /** Whether the records after the changes equal the plan's result, as they were read or as the responses state them; null if that is not worth reporting. */
 export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean): string | null {
   if (readBack === 'different') return 'the zone differs from the planned result'
-  if (readBack === 'equal') return verbose ? 'confirmed: the records are what the plan makes' : null
+  if (readBack === 'equal') return verbose ? 'confirmed: the zone equals the planned result' : null
   return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'the zone could not be read again' : null
 }
 
@@ -265,9 +265,9 @@ export function zoneUsageNote({ usage }: ZonePlan): string | null {
   const asked = deletions.filter(({ lastAsked }) => lastAsked !== null)
   const [last] = [...asked].sort((a, b) => ((a.lastAsked ?? '') < (b.lastAsked ?? '') ? 1 : -1))
   if (last !== undefined)
-    return `${formatCount(asked.length)} of its ${sets} asked for since ${timeOf(from)}, last ${oneLine(last.name)} ${oneLine(last.type)} at ${timeOf(last.lastAsked)}`
+    return `${formatCount(asked.length)} of its ${sets} queried since ${timeOf(from)}, last ${oneLine(last.name)} ${oneLine(last.type)} at ${timeOf(last.lastAsked)}`
   if (deletions.some(({ state }) => state === 'unknown')) return `unknown whether its ${sets} are queried`
-  return `none of its ${sets} asked for from ${timeOf(from)} to ${timeOf(to)}`
+  return `none of its ${sets} queried from ${timeOf(from)} to ${timeOf(to)}`
 }
 
 const timeOf = (time: string | null): string => oneLine(time ?? 'an unknown time')

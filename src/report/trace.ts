@@ -65,7 +65,7 @@ export function renderTraceText(trace: Trace, { color }: { readonly color: boole
   }
   const [different, failed] = [count(trace, 'different'), count(trace, 'failed')]
   const found = different === 0 ? 'No differences' : `${counted(different, 'place')} ${agreeing(different, 'differs', 'differ')} (≠)`
-  const unknown = failed === 0 ? '' : `, ${counted(failed, 'place')} could not be asked (!)`
+  const unknown = failed === 0 ? '' : `, ${counted(failed, 'place')} could not be queried (!)`
   lines.push('', (different + failed === 0 ? palette.added : palette.error)(`${found}${unknown}.`))
   const first = trace.steps.find(({ state }) => state === 'different')
   if (first !== undefined) lines.push(remedy(first, trace))

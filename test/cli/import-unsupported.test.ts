@@ -204,8 +204,8 @@ describe('exact duplicates', () => {
     const scene = await openListed(held(records))
     const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0)
     for (const text of [
-      'example.com. holds example.com. A 192.0.2.1 3 times; a definition can contain a record once, and the next plan deletes number 2, 3',
-      'example.com. holds x.example.com. TXT "a" 2 times; a definition can contain a record once, and the next plan deletes number 5',
+      'example.com. has example.com. A 192.0.2.1 3 times; a definition can contain a record once, and the next plan deletes number 2, 3',
+      'example.com. has x.example.com. TXT "a" 2 times; a definition can contain a record once, and the next plan deletes number 5',
       'example.com.: the next plan has 3 calls to delete duplicates and no others',
     ])
       expect(imported.stderr).toContain(`warning[surplus-duplicate] ${text}\n`)

@@ -139,7 +139,7 @@ describe('apply', () => {
     const scene = openScene()
     const { stdout } = await scene.run('apply', '--yes', '--verbose')
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(2)
-    expect(stdout).toContain('confirmed: the records are what the plan makes')
+    expect(stdout).toContain('confirmed: the zone equals the planned result')
   })
 
   test('without changes: no question, exit 0', async () => {

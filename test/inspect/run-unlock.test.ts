@@ -85,7 +85,7 @@ test('unlock breaks a lease that was renewed while the question waited for its a
   }, 'example.com')
   expect([renewed, said.slice(-2)]).toEqual([
     0,
-    ['  0 changes applied, 1 call without a known outcome, 1 not begun', `The lease of run ${RUN} is broken.`],
+    ['  0 changes applied, 1 request without a known outcome, 1 not begun', `The lease of run ${RUN} is broken.`],
   ])
   expect((await listLeases(store)).leases).toEqual([])
 })

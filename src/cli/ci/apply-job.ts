@@ -175,7 +175,7 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeCell(branch)}.\n\n` : ''
   addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(plan, null)}`)
   if (!isLeft) return status
-  output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
+  output.say(`The new plan was not applied, since nobody has reviewed it: ${counted(pending, 'zone')} would change.`)
   output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
   return worstOf([status, EXIT.refused])
 }

@@ -39,7 +39,7 @@ const textOf = ({ marker, plan, notes, head, job }: PlanComment, maxText: number
       notes,
       report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { maxLength })),
       footer: [
-        `Commit ${head.slice(0, 12)}. The ${linkTo('job', job.url)} has the whole plan in its summary and its artifact. ${linkTo('A run by hand', job.manualUrl)} applies what the job of the merge leaves.`,
+        `Commit ${head.slice(0, 12)}. The ${linkTo('job', job.url)} has the whole plan in its summary and its artifact. ${linkTo('A run by hand', job.manualUrl)} applies what the merge job leaves.`,
       ],
     },
     maxText,

@@ -35,7 +35,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', seconds)
     .option('--base <revision>', 'the effect of the branch alone: less the plan of this git revision')
     .option('--policies-from <revision>', 'take the policies from this git revision')
-    .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
+    .option('--compare-targets', 'compare what the targets of each zone support; contacts no server')
   withObserveOptions(command)
   withExamples(command, 'plan', 'plan example.com --target cloud', 'plan --since origin/main --format markdown', 'plan -o plan.json')
   setAction(command, plan)

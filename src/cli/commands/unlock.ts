@@ -9,7 +9,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[zone...]', 'zones whose leases are broken')
     .option('--run <run>', 'the run whose lease is broken, or a prefix of its name')
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', '\nShows which run holds the zones, and what is known about its calls.')
+    .addHelpText('after', '\nShows which run has locked the zones, and what is known about its requests.')
   withExamples(command, 'unlock example.com')
   setAction(command, (io, [zones]: readonly [string[]], options: UnlockOptions & CommonOptions) =>
     runUnlock(applySetup(io, options), zones),

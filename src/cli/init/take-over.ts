@@ -104,7 +104,7 @@ function sayUnsetRelease({ io, output, repository: { root } }: InitContext, path
   const { checksum } = installedRelease()
   const known = checksum !== '' && all.includes(`ZONEWRIGHT_CHECKSUM: '${checksum}'`)
   output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
-  if (known) output.print('ZONEWRIGHT_CHECKSUM is already that of the installed tarball.\n')
+  if (known) output.print('ZONEWRIGHT_CHECKSUM already matches the installed tarball.\n')
 }
 
 async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {

@@ -192,7 +192,7 @@ function duplicateWarning(zone: DomainName, set: readonly ExistingRecord[], dele
   const deletedIds = set.flatMap(({ id }) => (id !== undefined && deleted.has(id) ? [id] : []))
   const consequence =
     deletedIds.length === 0 ? 'plans leave the duplicates unchanged' : `the next plan deletes number ${deletedIds.join(', ')}`
-  const message = `${zone} holds ${name} ${type} ${shownData(data)} ${set.length} times; a definition can contain a record once, and ${consequence}`
+  const message = `${zone} has ${name} ${type} ${shownData(data)} ${set.length} times; a definition can contain a record once, and ${consequence}`
   return warning('surplus-duplicate', message)
 }
 

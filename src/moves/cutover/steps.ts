@@ -91,7 +91,7 @@ async function lower(context: CutoverContext, lockedRun: LockedRun): Promise<Ste
   if (mustLower) {
     const status = await makeChanges(context, lockedRun, read, job, source)
     if (status !== EXIT.done) return failed(begun, status)
-    output.say(`Caches hold the name servers of ${zone} for up to ${durationText(formerTtl)}.`)
+    output.say(`Caches may keep the old name servers of ${zone} for up to ${durationText(formerTtl)}.`)
     return next(begun, { step: 'copy', notBefore: inSeconds(environment.now(), formerTtl) })
   }
   if (begun.lowered || formerTtl <= lowTtl)
@@ -224,7 +224,7 @@ async function compare(
   if (!found.ok)
     return reportProblem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
   if (found.differences.length === 0) {
-    output.say(`Both sides answer alike: ${counted(found.asked, 'record set')} asked.`)
+    output.say(`Both sides answer alike: ${counted(found.asked, 'record set')} queried.`)
     return null
   }
   for (const { name, type, server, former, now } of found.differences.slice(0, MOST_LISTED))

@@ -202,6 +202,6 @@ function stageText({ planned, next, lowTtl }: StagedZone, now: Date): string {
     case 'plain':
       return planned.plan.changes.length === 0
         ? `${zone}: nothing to do.`
-        : `${zone}: no cache holds an old answer for more than ${durationText(lowTtl)}, so there is one step.`
+        : `${zone}: no cache keeps an old answer for more than ${durationText(lowTtl)}, so there is one step.`
   }
 }

@@ -154,7 +154,7 @@ function watchTarget(provider: Provider): TargetWatch {
       if (error?.notSent) return
       if (error?.code === 'provider-unauthorized') controller.abort(`${provider.name} refused the token`)
       silent = error !== null && isSilence(error) ? silent + 1 : 0
-      if (silent >= SILENT_CALLS + provider.parallelism) controller.abort(`${provider.name} did not respond to ${silent} calls in a row`)
+      if (silent >= SILENT_CALLS + provider.parallelism) controller.abort(`${provider.name} did not respond to ${silent} requests in a row`)
     },
   }
 }

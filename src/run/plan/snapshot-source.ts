@@ -215,7 +215,7 @@ export function snapshotProvider({ name, type }: ProviderConfig, capabilities: C
       const objects = answers.get(queryKey(query))
       if (objects !== undefined) return objects
       const message = `the snapshot does not have the ${describeInventoryQuery(query)} of ${name}`
-      throw new ProviderError('inventory-unreadable', message, { hint: 'a snapshot has what the definitions asked for when it was made' })
+      throw new ProviderError('inventory-unreadable', message, { hint: 'a snapshot has what the definitions needed when it was made' })
     },
     apply: unchangeable,
     close: async () => undefined,

@@ -325,7 +325,7 @@ export function obstructiveUnmanagedRecords(
 function limitProblem({ records: { limit }, calls }: ZonePlan, before: ExistingZone, now: ExistingZone): string | null {
   const more = now.records.length - before.records.length
   if (limit === null || more <= 0 || now.records.length + calls.create <= limit) return null
-  return `${counted(more, 'unmanaged record')} more ${agreeing(more, 'leaves', 'leave')} no room for ${counted(calls.create, 'creation')}: the zone holds ${limit} records`
+  return `${counted(more, 'unmanaged record')} more ${agreeing(more, 'leaves', 'leave')} no room for ${counted(calls.create, 'creation')}: the zone can have ${limit} records`
 }
 
 function conflictingRecords(plan: ZonePlan, before: ExistingZone, now: ExistingZone): string[] {

@@ -279,7 +279,7 @@ describe('errors that stop further calls', () => {
   })
   test('stops calling a server that fails repeatedly', async () => {
     const { outcomes, calls } = await apply('', many, on('POST', answer(429, errors('Too many requests'))))
-    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not respond to 9 calls in a row': 51 })
+    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not respond to 9 requests in a row': 51 })
     expect(calls).toHaveLength(9 * 4)
   })
   test('refused records do not stop the run', async () => {

@@ -45,7 +45,7 @@ test.each<[string, Case]>([
       desired: `${MAIL}\na A 192.0.2.2\nb AAAA 2001:db8::1`,
       now: `${MAIL}\nx TXT "x"`,
       limit: 3,
-      summary: '1 unmanaged record more leaves no room for 2 creations: the zone holds 3 records',
+      summary: '1 unmanaged record more leaves no room for 2 creations: the zone can have 3 records',
     },
   ],
   [
