@@ -43,8 +43,10 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] as number
 }
 
-/** The hint `Did you mean "x"?` for the nearest candidate; undefined if none is near. */
+/** The hint `Did you mean "x"?` for the nearest candidate, or the only one that contains the word; undefined if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
-  const candidate = nearestWord(word, candidates)
+  const all = [...candidates]
+  const longer = word.length < 4 ? [] : all.filter((one) => normalize(one).includes(normalize(word)))
+  const candidate = nearestWord(word, all) ?? (longer.length === 1 ? (longer[0] ?? null) : null)
   return candidate === null ? undefined : `Did you mean ${JSON.stringify(candidate)}?`
 }

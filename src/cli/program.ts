@@ -35,7 +35,7 @@ const COMMANDS: readonly Entry[] = [
   ['report', '[file-or-run]', 'render a saved plan, a report or a run again', () => import('./commands/report.ts')],
   ['approve', '<planfile>', 'approve a saved plan with a key', () => import('./commands/approve.ts')],
   ['rollback', '[run-or-zone...]', 'undo a run', () => import('./commands/rollback.ts')],
-  ['unlock', '[zone...]', 'take zones from a run that holds them', () => import('./commands/unlock.ts')],
+  ['unlock', '[zone...]', 'unlock zones that a run has locked', () => import('./commands/unlock.ts')],
   ['copy', '<zone...>', 'copy zones from one provider to another', () => import('./commands/copy.ts')],
   ['cutover', '<zone>', 'move a zone to another provider, step by step', () => import('./commands/cutover.ts')],
   ['ci', null, 'plan pull requests, apply merges and report drift, in CI jobs', () => import('./commands/ci.ts')],
@@ -224,6 +224,11 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
     .enablePositionalOptions()
     .configureHelp({
       subcommandTerm: (command) => command.name(),
+      // Commander would show "default: []".
+      optionDescription: (option) =>
+        Array.isArray(option.defaultValue) && option.defaultValueDescription === undefined
+          ? option.description
+          : new Help().optionDescription(option),
       visibleOptions: (command) => listed(new Help().visibleOptions(command), isRare),
       visibleCommands: (command) => listed(new Help().visibleCommands(command), (one) => one.parent === program && RARE.has(one.name())),
     })
@@ -241,6 +246,7 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
   const [message = '', suggestion = ''] = text
     .trim()
     .replace(/^error: /, '')
+    .replace(/^required option ('.*') not specified$/s, 'required option $1 is missing')
     .replace(/^command-argument value ('.*') is invalid for argument '(.*)'\. /s, 'argument <$2>: $1 is invalid. ')
     .split(/\n(?=\(Did you mean )/)
   const isUnknown = /^unknown (command|option)/.exec(message)
@@ -257,7 +263,8 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
   else if (isUnknown?.[1] === 'option' && command === program && program.commands.some((one) => argv.includes(one.name())))
     remedy = '(options come after the command)'
   else if (suggestion === '' || suggestion.includes(' help?')) {
-    if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`
+    if (message.startsWith('required option')) remedy = `("${usage.split(/ [[<]/)[0]} --help" describes it)`
+    else if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`
     else if (isUnknown?.[1] === 'command' && command.parent !== null)
       remedy = `(the commands are ${command.commands.map((one) => one.name()).join(', ')})`
     else if (isUnknown !== null) remedy = `("${usage.split(/ [[<]/)[0]} --help" lists the ${isUnknown[1]}s)`

@@ -188,6 +188,8 @@ export function unknownProvider(target: string, providers: Iterable<string>, at:
     at,
     hint:
       didYouMean(target, names) ??
-      (names.length > 0 ? `the providers are ${names.join(', ')}` : 'define it under "providers" in the config'),
+      (names.length > 0
+        ? `${names.length === 1 ? 'the only provider is' : 'the providers are'} ${names.join(', ')}`
+        : 'define it under "providers" in the config'),
   }
 }

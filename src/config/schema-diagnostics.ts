@@ -51,7 +51,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return {
             severity: 'error',
             code: 'schema-type',
-            message: `${what} must be ${typeNames(error.params['type'])}`,
+            message: `${what} must be ${typeNames(error.params['type'])}${actualText(root, path, error)}`,
             at,
             hint: typeHint(error),
           }
@@ -75,6 +75,15 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             at,
             hint: suggestion(root, path, error.params['allowedValues']),
           }
+        case 'pattern':
+          if (error.params['pattern'] !== '@') break
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `${what} is not a mail address`,
+            at,
+            hint: 'such as hostmaster@example.com',
+          }
         case 'minLength':
           return {
             severity: 'error',
@@ -90,9 +99,8 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
             hint: 'use letters, digits, hyphens, underscores and dots',
           }
-        default:
-          return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
       }
+      return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
     })
 }
 
@@ -131,6 +139,13 @@ const typeNames = (type: unknown): string =>
 
 const typeHint = (error: SchemaError): string | undefined =>
   error.params['type'] === 'string' ? 'put quotes around a number that should be text' : undefined
+
+/** What is in place of a number, list or mapping. What should be text may be a secret. */
+function actualText(root: YamlNode, path: readonly string[], { params }: SchemaError): string {
+  if ([params['type']].flat().includes('string')) return ''
+  const node = nodeAt(root, path)
+  return node?.kind === 'scalar' && /^[\w.%-]{1,12}$/.test(node.text) ? `, not ${JSON.stringify(node.text)}` : ''
+}
 
 const listed = (values: unknown): string => (Array.isArray(values) ? values.map(String).join(', ') : '')
 

@@ -20,6 +20,12 @@ export function parseIpv6(text: string): Result<string> {
 function likelyMeaning(text: string): string {
   const parts = text.split(/[\s,]+/)
   if (parts.length > 1 && parts.every((part) => isIPv4(part) || isIPv6(part))) return ' but several: write them as a list'
+  const [, address = '', rest] = /^\[?([^[\]%/]*?)\]?(%.+|\/\d+|(?<=\]|\.\d+):\d+)$/s.exec(text) ?? []
+  if (rest !== undefined && (isIPv4(address) || isIPv6(address))) return `: write ${address}, without ${rest}`
+  const octets = /^\d+(?:\.\d+){1,9}$/.test(text) ? text.split('.') : []
+  if (octets.length > 0 && octets.length !== 4) return `: it has ${octets.length} numbers instead of 4`
+  const odd = octets.find((octet) => !isIPv4(`0.0.0.${octet}`))
+  if (odd !== undefined) return Number(odd) > 255 ? `: ${odd} is more than 255` : `: write ${Number(odd)} instead of ${odd}`
   return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name, which a CNAME or ALIAS record can have as its value' : ''
 }
 

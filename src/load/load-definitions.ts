@@ -330,7 +330,10 @@ function nothingFound(found: readonly Diagnostic[], config: Config): readonly Di
   const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
   const message = `there are no definitions: no file matches ${globs} and is named ZONE.yaml, ZONE.zone or ZONE.db`
   const program = existsSync(resolve(config.cwd, 'dnsconfig.js')) ? 'dnsconfig.js' : 'what the folder has'
-  const hint = config.file === null ? `"zonewright init" takes over ${program}, and writes a config` : undefined
+  const hint =
+    config.file === null
+      ? `"zonewright init" takes over ${program}, and writes a config`
+      : 'correct "files" in the config, or add a zone with "zonewright zone add"'
   return [{ severity: 'error', code: 'no-definitions', message, hint }]
 }
 

@@ -160,5 +160,7 @@ function missingNames(
 
 /** The hint for an unknown zone. */
 function otherZone(name: DomainName, known: ReadonlySet<DomainName>): string | undefined {
-  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? `the zones are ${[...known].sort().join(', ')}` : undefined)
+  if (/\.(?:ya?ml|zone|db)\.$/.test(name)) return `there is no file ${name.slice(0, -1)} either`
+  const list = `${known.size === 1 ? 'the only zone is' : 'the zones are'} ${[...known].sort().join(', ')}`
+  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? list : undefined)
 }

@@ -91,7 +91,7 @@ describe('on the command line', () => {
   test.each([
     ['zones/example.org.yaml', 'zones/example.org.yaml cannot be read (does it exist?'],
     ['*.net', '("zonewright zones" lists them)'],
-    ['other.test', '(the zones are example.com.)'],
+    ['other.test', '(the only zone is example.com.)'],
   ])('a zone named %s', async (zone, message) => {
     const scene = openScene()
     expect((await scene.run('plan', zone)).stderr).toContain(message)

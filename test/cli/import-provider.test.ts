@@ -166,7 +166,9 @@ describe('init --from', () => {
     rmSync(join(scene.folder, 'zonewright.yaml'))
     const result = await scene.run('init', '--from', `${scene.proxy.origin}/v4`)
     expect(result).toMatchObject({ status: 0, stderr: '' })
-    expect(result.stdout).toContain('Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  schemas/config.schema.json\n  .github/workflows/dns.yml\n')
+    expect(result.stdout).toContain(
+      'Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  schemas/config.schema.json\n  .github/workflows/dns.yml\n',
+    )
     await expectEmptyPlan(scene)
     expectEnd(await scene.run('init', '--from', `${scene.proxy.origin}/v4`), 0, { err: '', out: /^Nothing is missing:/ })
   })

@@ -37,12 +37,14 @@ describe('an error in an included file', () => {
   it('shows the right one of two inclusions', async () => {
     const include = '[{file: ../f.yaml, with: {h: a, ip: 192.0.2.1}}, {file: ../f.yaml, with: {h: b, ip: 1.1}}]'
     const [problem] = await problemsOf(include, { 'below/f.yaml': `"\${h}": {type: A, value: "\${ip}"}\n` })
-    expect(problem).toContain('b.example.com. A: "1.1" is not an IPv4 address, included here: zones/example.com.yaml:2:66')
+    expect(problem).toContain(
+      'b.example.com. A: "1.1" is not an IPv4 address: it has 2 numbers instead of 4, included here: zones/example.com.yaml:2:66',
+    )
   })
 })
 
 describe('a file that cannot be included', () => {
-  const OUT = 'the path is outside the config folder, so it cannot be included'
+  const OUT = 'it is outside the config folder; move the file into that folder'
   it.each([
     ['../../secret.yaml', OUT],
     ['../../nothing.yaml', OUT],

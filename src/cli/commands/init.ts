@@ -1,4 +1,5 @@
 /** `zonewright init`: options, output, and the example. `cli/init/take-over.ts` takes over what a folder has. */
+import { existsSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
@@ -9,7 +10,7 @@ import { type DomainName, displayName, parseAbsoluteName, ROOT } from '../../dns
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
 import { readRunConfig } from '../../run/load/run-config.ts'
-import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
+import { type CommonOptions, oneOf, type SetAction, withExamples, withLossyOption, withVariableOption } from '../command.ts'
 import { existingText, withProvider } from '../init/add-files.ts'
 import { filesForCi, warning } from '../init/ci-files.ts'
 import { schemaComment } from '../init/editor-schemas.ts'
@@ -53,6 +54,7 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('-y, --yes', 'do not ask')
   withVariableOption(command).addHelpText('after', HELP)
+  withExamples(command, 'init', 'init --from linode', 'init --zone example.net --ci gitlab')
   setAction(command, init)
 }
 
@@ -91,6 +93,8 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
   const sources = sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.')))
   const hasConfig = existingText(io.cwd, CONFIG_FILE) !== null
+  if (path !== undefined && !existsSync(resolve(io.cwd, path)))
+    return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
   const [source, ...others] = hasConfig && path === undefined ? ['config' as const] : sources
   if (others.length > 0) {
     const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)

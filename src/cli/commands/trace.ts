@@ -1,9 +1,9 @@
 /** `zonewright trace`: options and report; the steps are in `inspect/run-trace.ts`. */
 import type { Command } from 'commander'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress, parseServerAddress, type ServerAddress } from '../../dns/server-address.ts'
 import { runTrace, type TraceOptions } from '../../inspect/run-trace.ts'
+import { parseTypeWord } from '../../load/edit/record-edit.ts'
 import { renderTraceJson, renderTraceText } from '../../report/trace.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, invalidArgument, parsed, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
@@ -13,7 +13,7 @@ import { readOnlySetup } from '../run-setup.ts'
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('<name>', 'the name, absolute with or without the final dot', parsed(parseAbsoluteName))
-    .argument('[type]', 'the record type', parsed(parseRecordType), 'A')
+    .argument('[type]', 'the record type', parsed(parseTypeWord), 'A')
     .option('--target <name>', 'only this target')
     .option('--nameserver <address>', 'ask this name server instead of those of the zone (repeatable)', server, [])
     .option('--resolver <address>', 'ask this resolver instead of those of this machine (repeatable)', server, [])

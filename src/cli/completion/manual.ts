@@ -1,5 +1,5 @@
 /** The manual page of the program, in the man macros of roff: `zonewright __manual`, which the build calls. */
-import { type Command, Help } from 'commander'
+import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
 
 /** Text in which roff sees no macro, escape or hyphen. */
@@ -9,7 +9,7 @@ const entry = (term: string, text: string): string => `.TP\n\\fB${plain(term)}\\
 
 /** `program` with all commands in full, and the end of its help. */
 export function manualPage(program: Command, notes: string): string {
-  const help = new Help()
+  const help = program.createHelp()
   const section = (command: Command): string =>
     [
       `.SS "${plain(

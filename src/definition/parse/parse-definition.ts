@@ -245,7 +245,9 @@ function checkSlave(root: YamlMapping, { zone, records, problems }: ParseState):
   const masters = lookUp(root, 'master_ips')
   if (masters === undefined || (masters.kind === 'sequence' && masters.items.length === 0)) {
     const at = root.entries.find(({ key }) => key.text === 'type')?.key.at ?? root.at
-    problems.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers that it is transferred from')
+    problems.report('schema-missing-key', at, zone, 'a slave zone needs master_ips, the servers that it is transferred from', {
+      hint: 'Write master_ips: [192.0.2.53], or type: master.',
+    })
   }
 }
 

@@ -110,6 +110,15 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   return type
 }
 
+/** What providers and other tools call types. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ANAME: 'ALIAS',
+  REDIRECT: 'URLFWD',
+  URL: 'URLFWD',
+  URL301: 'URLFWD',
+  FORWARD: 'URLFWD',
+}
+
 function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
   const type = lookUp(node, 'type')
   // Without a text, the check by the schema has reported it.
@@ -119,8 +128,8 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
   const parsed = parseRecordType(type.text)
   if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
-  const meant = parsed.ok ? parsed.value : type.text.toUpperCase() === 'ANAME' ? 'ALIAS' : null
-  const hint = meant === null ? didYouMean(type.text, RDATA_TYPES.keys()) : `Write ${meant}.`
+  const meant = parsed.ok ? parsed.value : OTHER_NAMES[type.text.toUpperCase()]
+  const hint = meant === undefined ? didYouMean(type.text, RDATA_TYPES.keys()) : `Write ${meant}.`
   problems.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
     hint: hint ?? 'Write any other type with its number, such as TYPE123 (RFC 3597).',
   })
@@ -246,7 +255,9 @@ function readValues(
   }
   const items = given.kind === 'sequence' ? given.items : [given]
   if (items.length === 0) {
-    problems.report('value-missing', given.at, context.subject, 'the list of values is empty')
+    problems.report('value-missing', given.at, context.subject, 'the list of values is empty', {
+      hint: 'Write a value, or remove the record.',
+    })
     return
   }
   // Most records have none of these; a plain record takes less memory.

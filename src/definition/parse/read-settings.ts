@@ -54,6 +54,9 @@ export interface DefinitionSettings extends Ownership {
   readonly includes: readonly IncludeEntry[]
 }
 
+/** The terms of RFC 9499 for the types of zones. */
+const MASTER_NAMES: Readonly<Record<string, string>> = { primary: 'master', secondary: 'slave' }
+
 const POLICIES = ['sync', 'upsert-only', 'create-only'] as const
 
 /** Reads the settings of a definition of a zone. */
@@ -130,7 +133,15 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
   const chosen = <T extends string>(node: YamlScalar | undefined, key: string, choices: readonly T[]): T | undefined => {
     if (node === undefined) return undefined
     const choice = choices.find((candidate) => candidate === node.text)
-    return choice ?? invalid(node, key, `${quoted(node.text)} is not one of ${choices.join(', ')}`, didYouMean(node.text, choices))
+    return (
+      choice ??
+      invalid(
+        node,
+        key,
+        `${quoted(node.text)} is not one of ${choices.join(', ')}`,
+        didYouMean(MASTER_NAMES[node.text] ?? node.text, choices),
+      )
+    )
   }
   const list = <T>(key: string, read: (node: YamlScalar) => T | undefined): T[] | undefined =>
     given(key) === undefined
@@ -167,7 +178,9 @@ function settingReader(root: YamlMapping, subject: string, invalidNodes: Readonl
     addresses: (key: string): string[] | undefined =>
       list(key, (node) => {
         const address = node.text.includes(':') ? parseIpv6(node.text) : parseIpv4(node.text)
-        return address.ok ? address.value : invalid(node, key, `${quoted(node.text)} is not an IP address`)
+        return address.ok
+          ? address.value
+          : invalid(node, key, `${quoted(node.text)} is not an IP address`, 'Write it as 192.0.2.53 or 2001:db8::53.')
       }),
     email: (key: string): string | undefined => {
       const node = scalar(key)
@@ -318,7 +331,7 @@ function readField(field: keyof SoaFields, node: YamlNode, zone: DomainName): Re
     const name = readTargetName(text, zone, 'settings')
     return name.ok ? ok(name.value) : failure(name.hint === undefined ? name.message : `${name.message}. ${name.hint}`)
   }
-  if (looksOctal(node)) return failure(`${text} begins with a zero, so some YAML parsers read it as octal`)
+  if (looksOctal(node)) return failure(`${text} begins with a zero, so some YAML parsers read it as octal: write ${Number(text)}`)
   const number = field === 'serial' ? canonicalUnsigned(text, 'u32') : canonicalSeconds(text)
   if (!number.ok) return number
   return field === 'ttl' && Number(number.value) > MAX_TTL ? failure(`${text} is more than ${MAX_TTL}`) : ok(Number(number.value))

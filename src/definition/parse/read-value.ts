@@ -63,7 +63,7 @@ function textData(text: string, { state }: ValueContext): Result<string> {
   const octets = txtOctets(text, state.layout, state.escapesSemicolons)
   const length = octets.length + Math.max(1, Math.ceil(octets.length / MAX_STRING_OCTETS))
   return length > MAX_RDATA_OCTETS
-    ? failure(`the text takes ${length} octets; a record can hold ${MAX_RDATA_OCTETS}`)
+    ? failure(`the text takes ${length} octets; a record has at most ${MAX_RDATA_OCTETS}`)
     : ok(octetsToTxtRdata(octets))
 }
 
@@ -198,7 +198,12 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
     case 'u64':
     case 'seconds':
       if (looksOctal(node))
-        return finish(node.at, failure(`${node.text} begins with a zero, so some YAML parsers read it as octal`), context, name)
+        return finish(
+          node.at,
+          failure(`${node.text} begins with a zero, so some YAML parsers read it as octal: write ${Number(node.text)}`),
+          context,
+          name,
+        )
       break
     default:
       if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)

@@ -289,11 +289,17 @@ function reportSchemaErrors(
   return deferred
 }
 
-function reportMissing(key: string, { node, part }: Place, { subject, problems }: SchemaContext): void {
-  if (key === 'value') problems.report('value-missing', node.at, subject, 'the record has neither value nor values')
+function reportMissing(key: string, { node, path, part }: Place, { subject, keysAt, problems }: SchemaContext): void {
+  if (key === 'value')
+    problems.report('value-missing', node.at, subject, 'the record has neither value nor values', {
+      hint: 'Add value: with one value, or values: with a list.',
+    })
   else if (key === 'type' && part === '')
     problems.report('schema-missing-key', node.at, subject, 'the record has no type', { hint: 'Write {type: A, value: 192.0.2.1}.' })
-  else problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}the key ${key} is missing`)
+  else
+    problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}the key ${key} is missing`, {
+      hint: typeHint(TYPE_NAMES['object'] ?? '', node, part === '' ? [] : keysAt(path)),
+    })
 }
 
 function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, invalid, problems }: SchemaContext): void {
@@ -328,7 +334,11 @@ function reportType(types: unknown, { node, path, part }: Place, { subject, keys
     problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return
   }
-  const hint = part === 'records' ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.' : typeHint(wanted, node, keysAt(path))
+  const hint = subject.endsWith(' SOA')
+    ? 'Remove the record: the settings of the zone, such as soa_email, define its SOA.'
+    : part === 'records'
+      ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.'
+      : typeHint(wanted, node, keysAt(path))
   problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
 }
 

@@ -60,7 +60,7 @@ function withoutDuplicates(entries: readonly YamlEntry[], report: ReportProblem)
     else {
       const message = `the key ${JSON.stringify(text.slice(0, 80))} occurs twice in one mapping, first on line ${earlier.key.at.line}`
       const related = [{ message: 'the first occurrence', at: earlier.key.at }]
-      report('yaml-duplicate-key', message, at, undefined, related)
+      report('yaml-duplicate-key', message, at, 'Merge the two, or remove one.', related)
     }
   }
   return first.size === entries.length ? entries : [...first.values()]

@@ -125,6 +125,10 @@ function explain(text: string, offset: number, reason: string): Explanation {
       hint: 'Start all entries of a mapping or list in the same column.',
     }
   }
+  if (/implicit key|block mapping entry/.test(reason)) {
+    const message = 'the line above is neither a key with its value nor part of a value'
+    return { message, hint: 'Write "key: value", or indent the continued value.' }
+  }
   return { message: reason }
 }
 

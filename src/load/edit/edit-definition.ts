@@ -10,7 +10,7 @@ import { isProgramName } from '../definition-name.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load-definitions.ts'
 import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, isOldPlace, realPathOf, splitEditByFile } from './edit-files.ts'
 import { desiredData } from './edit-text.ts'
-import { type EditSubject, editProblem, type RecordEdit } from './record-edit.ts'
+import { type EditSubject, editProblem, noSuchRecords, type RecordEdit } from './record-edit.ts'
 
 export interface EditedDefinition {
   /** The files with their texts before and after the edit; empty if there is nothing to change or the diagnostics contain an error. */
@@ -61,7 +61,7 @@ export async function refuseWithoutType({ zone, name }: EditSubject, config: Con
   const found = await findZone(edit, config, options)
   if (!('loaded' in found)) return found
   const types = new Set(found.loaded.zone.records.flatMap((one) => (one.name === name ? one.type : [])))
-  if (types.size === 0) return refused(editProblem(edit, 'record-unknown', 'the definition has no such records'))
+  if (types.size === 0) return refused(noSuchRecords(edit))
   return refused(editProblem(edit, 'usage', `name the type to remove; the name has ${listed([...types].sort())}`))
 }
 
@@ -120,7 +120,7 @@ function madeByProgram(edit: EditSubject, { zone }: LoadedZone): Diagnostic {
 /** Values to be removed that do not exist. */
 function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic[] {
   if (edit.action !== 'remove') return []
-  if (own.length === 0) return [editProblem(edit, 'record-unknown', 'the definition has no such records')]
+  if (own.length === 0) return [noSuchRecords(edit)]
   const present = new Set(own.map(({ data }) => data))
   return edit.data
     .filter((data) => !present.has(data))

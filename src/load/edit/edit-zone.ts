@@ -81,7 +81,10 @@ export async function addZone(zone: NewZone, config: Config): Promise<EditedZone
 function refusalOfName(name: DomainName, { described, zones, diagnostics }: LoadedDefinitions): EditedZone | null {
   const known = zones.find(({ zone }) => zone.name === name)?.zone.at
   if (known !== undefined || described.names.has(name))
-    return problem('zone-duplicate', `${name} is already defined${known ? ` in ${known.file}` : ''}`, { at: known })
+    return problem('zone-duplicate', `${name} is already defined${known ? ` in ${known.file}` : ''}`, {
+      at: known,
+      hint: 'change its records with "zonewright record", or its name with "zonewright zone rename"',
+    })
   return described.isUncertain ? refused(...diagnostics.filter(isError)) : null
 }
 

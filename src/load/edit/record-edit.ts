@@ -1,12 +1,15 @@
 /** The edit that `record` requests. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
 import { failure, ok, type Result } from '../../base/result.ts'
 import { readTargetName } from '../../definition/parse/read-scalar.ts'
+import { valueForm } from '../../definition/parse/value-forms.ts'
 import { stringToTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
 import { canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 
@@ -35,24 +38,35 @@ export function parseRecordEdit(action: RecordEdit['action'], words: RecordArgum
   if (!zone.ok) return zone
   const name = parseOwner(words.name, zone.value)
   if (!name.ok) return name
-  const type = parseRecordType(words.type)
+  const type = parseTypeWord(words.type)
   if (!type.ok) return type
   if (type.value === 'SOA') return failure('the fields of the SOA are settings of the zone')
   if (action !== 'remove' && words.values.length === 0) return failure(`${action} needs a value`)
   const data = new Set<string>()
   for (const text of words.values) {
     const value = parseValue(type.value, text, zone.value)
-    if (!value.ok) return failure(`${name.value} ${type.value}: ${value.message}${inQuotes(type.value, words.values, zone.value)}`)
+    if (!value.ok) {
+      const more = inQuotes(type.value, words.values, zone.value) || fieldsOf(type.value)
+      return failure(`${name.value} ${type.value}: ${value.message}${more}`)
+    }
     data.add(value.value)
   }
   return ok({ action, zone: zone.value, name: name.value, type: type.value, data: [...data], ttl: words.ttl })
+}
+
+/** A record type on the command line. */
+export function parseTypeWord(text: string): ReturnType<typeof parseRecordType> {
+  const type = parseRecordType(text)
+  const hint = didYouMean(text, RDATA_TYPES.keys())
+  return type.ok || hint === undefined ? type : failure(`${type.message}. ${hint}`)
 }
 
 /** A name of the zone as on the command line: relative, `@` or empty for the apex, or absolute with the final dot. */
 function parseOwner(text: string, zone: DomainName): Result<DomainName> {
   const name = text === '' ? ok(zone) : parseDomainName(text, zone)
   if (!name.ok) return name
-  if (!isAtOrBelow(name.value, zone)) return failure(`${name.value} is not in the zone ${zone}`)
+  if (!isAtOrBelow(name.value, zone))
+    return failure(`${name.value} is not in the zone ${zone} Write the name relative to the zone, such as www`)
   const absolute = text === '' || text === '@' || text.endsWith('.') ? null : parseDomainName(`${text}.`)
   // In the root zone both are the same.
   if (!absolute?.ok || absolute.value === name.value || !isAtOrBelow(absolute.value, zone)) return name
@@ -85,6 +99,12 @@ function inQuotes(type: string, words: readonly string[], zone: DomainName): str
   return isOne ? `. Each argument is a value; for one value write '${joined}'` : ''
 }
 
+/** The fields of a type with several, in the order of a value. */
+function fieldsOf(type: string): string {
+  const form = valueForm(type)
+  return form.shape === 'mapping' && form.fields.length > 1 ? `. The fields are ${form.fields.map(({ key }) => key).join(' ')}` : ''
+}
+
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
 
 /**
@@ -108,6 +128,12 @@ function parseGeneric(type: string, tokens: Parameters<typeof parseGenericForm>[
 
 /** What an edit changes, as messages name it. */
 export type EditSubject = Pick<RecordEdit, 'zone' | 'name'> & { readonly type?: string }
+
+/** There is nothing to change or remove. */
+export const noSuchRecords = (edit: EditSubject): Diagnostic =>
+  editProblem(edit, 'record-unknown', 'the definition has no such records', {
+    hint: `"zonewright render ${edit.zone.slice(0, -1)}" shows those that it has`,
+  })
 
 /** An error about an edit; its message begins with the name and type. */
 export const editProblem = (

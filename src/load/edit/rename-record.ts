@@ -31,7 +31,7 @@ import {
 } from './edit-definition.ts'
 import { BYTE_ORDER_MARK, definitionKind, type FileEdit, realPathOf } from './edit-files.ts'
 import type { EditedFile } from './edit-text.ts'
-import { editProblem, type NameEdit } from './record-edit.ts'
+import { editProblem, type NameEdit, noSuchRecords } from './record-edit.ts'
 
 /**
  * Renames the owner of all records at a name, without writing the files. Records elsewhere that point at the previous name stay as they are. The
@@ -114,7 +114,7 @@ function problemOf(
   const all = [...records, ...providerSpecific, ...(sourced ?? [])]
   if (sourced?.some(isAt(edit.name)))
     return editProblem(edit, 'edit-refused', 'its values are read when the zone is planned; edit it by hand')
-  if (!records.some(isAt(edit.name))) return editProblem(edit, 'record-unknown', 'the definition has no such records')
+  if (!records.some(isAt(edit.name))) return noSuchRecords(edit)
   const taken = all.filter(isAt(edit.newName))
   if (taken.length === 0) return null
   const types = listed([...new Set(taken.map(({ type }) => type))].sort())

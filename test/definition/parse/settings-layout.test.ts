@@ -130,7 +130,10 @@ const INVALID: readonly (readonly [definition: string, ...problems: string[]])[]
   ['records: {www: {type: A, valeu: 192.0.2.1}}', '2:26 error schema-unknown-key www.example.com. A: unknown key "valeu"'],
   ['records: {www: {type: FOO, value: a}}', '2:23 error type-unknown www.example.com.: "FOO" is not a record type'],
   ['records: {www: {type: a, value: 192.0.2.1}}', '2:23 error type-unknown www.example.com.: "a" is not a record type'],
-  ['records: {www: {type: A, value: 192.0.2}}', '2:33 error value-invalid www.example.com. A: "192.0.2" is not an IPv4 address'],
+  [
+    'records: {www: {type: A, value: 192.0.2}}',
+    '2:33 error value-invalid www.example.com. A: "192.0.2" is not an IPv4 address: it has 3 numbers instead of 4',
+  ],
   ['records: {www: {type: A, value: 192.0.2.1, ttl: 1.5}}', '2:49 error ttl-invalid www.example.com. A:'],
   ['records: {www: {type: A, value: 192.0.2.1, ttl: 0300}}', '2:49 error ttl-invalid www.example.com. A:'],
   ['records: {a: {type: CNAME, value: b.example}}', '2:35 error target-ambiguous a.example.com. CNAME:'],
@@ -161,7 +164,7 @@ describe('reports each error once, at its position', () => {
 
   test('reports an error in an aliased value once', () => {
     expect(diagnosticLines(parse('domain: example.com\nrecords:\n  a: &a {type: A, value: 192.0.2}\n  b: *a\n'))).toEqual([
-      '3:26 error value-invalid a.example.com. A: "192.0.2" is not an IPv4 address',
+      '3:26 error value-invalid a.example.com. A: "192.0.2" is not an IPv4 address: it has 3 numbers instead of 4',
     ])
   })
 
