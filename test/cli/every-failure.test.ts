@@ -111,7 +111,7 @@ test.each(ROWS)('%s', async (command, codes) => {
 
 const patternOf = (code = ''): RegExp =>
   code === 'steps'
-    ? /places could not be asked/
+    ? /places could not be queried/
     : code === '-'
       ? /\S/
       : code === 'report'

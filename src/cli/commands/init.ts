@@ -54,7 +54,7 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('-y, --yes', 'do not ask')
   withVariableOption(command).addHelpText('after', HELP)
-  withExamples(command, 'init', 'init --from linode', 'init --zone example.net --ci gitlab')
+  withExamples(command, 'init', 'init --zone example.org --ci gitlab')
   setAction(command, init)
 }
 
