@@ -21,10 +21,8 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     )
   return `# Providers
 
-[How do I install Zonewright?](installing.md)
-
 Which provider do I take, and what can it hold? This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
-\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](writing-a-provider.md).
+\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](contributors/writing-a-provider.md).
 
 ## Which provider do I take?
 

@@ -18,7 +18,7 @@ const [generated, checks] = ciFiles('github', RELEASE, ['dns.example.net'], clou
 ]
 
 const documented = (): string => {
-  const page = readFileSync(new URL('../../docs/saved-plans.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/tasks/saved-plans.md', import.meta.url), 'utf8')
   return /^```yaml\n(on:\n.*?)^```$/ms.exec(page)?.[1] as string
 }
 
@@ -29,7 +29,7 @@ const secretsOf = (value: unknown): string[] => [...new Set(JSON.stringify(value
 describe.each([
   ['with the secrets', generated],
   ['without secrets', checks],
-  ['in docs/saved-plans.md', documented()],
+  ['in docs/tasks/saved-plans.md', documented()],
 ])('the workflow %s', (_, text) => {
   const parsed = parseWorkflow(text)
   const jobs = Object.entries(parsed.jobs)

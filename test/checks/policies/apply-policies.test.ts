@@ -154,7 +154,7 @@ describe('tests of policies', () => {
     expect(tested('[]')).toEqual(['p.yaml:1:3: notice[policies-untested] the policy a has no tests']))
 })
 
-describe('the examples of docs/policies.md', () => {
+describe('the examples of docs/tasks/policies.md', () => {
   const examples = documentedPolicies('policies.md')
 
   test('are six, without errors', () => {
