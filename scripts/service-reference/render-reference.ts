@@ -69,7 +69,7 @@ function operationText(route: Route, records: Records): string {
   const { summary, body, filter, grants } = route
   const aliasPath = aliasPathOf(route.path)
   const facts = [
-    ...(aliasPath === null ? [] : [`- [Alias](../behaviour.md#which-other-names-do-clients-use): \`${aliasPath}\``]),
+    ...(aliasPath === null ? [] : [`- [Alias](../behaviour.md#aliases-of-paths): \`${aliasPath}\``]),
     `- Scope: ${scopeText(route)}`,
     `- Grants: ${grantsText(grants)}`,
     ...(filter === undefined ? [] : [`- Pages: \`page\` and \`page_size\`; ${filterText(Object.keys(filter))}`]),
