@@ -155,7 +155,7 @@ describe('tests of policies', () => {
 })
 
 describe('the examples of docs/tasks/policies.md', () => {
-  const examples = documentedPolicies('policies.md')
+  const examples = documentedPolicies('tasks/policies.md')
 
   test('are six, without errors', () => {
     expect(examples).toHaveLength(6)
