@@ -36,7 +36,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     when: 'on any name server that allows transfers, and you only compare or import them',
     requests: { fixed: 1, recordsPerRequest: null, words: 'one transfer' },
     remarks: ['`verify` compares the zone with its definition, and `import --from` makes a definition of it. `plan` fails if they differ.'],
-    setup: 'configuration.md#axfr',
+    setup: 'configuration.md#providers',
     judges: 'BIND, Knot DNS, NSD',
   },
   azure: {
@@ -67,7 +67,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'The interface has no preconditions. Records are compared when they are read for the plan, and the zone is read again after the calls; a change of another client in between may be overwritten.',
       'A zone of type `slave` has no records of its own.',
     ],
-    setup: 'configuration.md#cloud',
+    setup: 'configuration.md#providers',
     judges: "the service of Zonewright, which unchanged clients of Akamai's API use; answers of Akamai's API",
   },
   cloudflare: {

@@ -34,7 +34,8 @@ function textOf(command: Command): CommandText {
   const write = (text: string): void => {
     notes += text
   }
-  command.emit('afterHelp', { error: false, command, write })
+  // The types of commander leave out that a command is an emitter.
+  ;(command as Command & { emit(event: string, context: object): boolean }).emit('afterHelp', { error: false, command, write })
   return {
     name: usage.replace(/ [[<].*| command$/s, ''),
     usage,
