@@ -22,7 +22,7 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     )
   return `# Providers
 
-What each type of provider supports, and its settings; those that every type has are in [the configuration](configuration.md#providers). This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
+Each type of provider with its settings and limits. The settings that every type has are in [the configuration](configuration.md#providers). This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
 \`zonewright providers\` prints the same for the providers of your config, also for those from [packages](contributors/writing-a-provider.md).
 
 ## Choosing a provider
