@@ -2,7 +2,7 @@
  * The commands in full, from their definitions: the manual page in the man macros of roff (`zonewright __manual`, which the build calls), and
  * `docs/commands.md` (`zonewright __manual markdown`, which a test compares).
  */
-import { type Command, Help } from 'commander'
+import type { Command, Help } from 'commander'
 import { VERSION } from '../../base/version.ts'
 
 /** A term and its explanation. */
@@ -21,13 +21,12 @@ interface CommandText {
   readonly commands: readonly CommandText[]
 }
 
-const HELP = new Help()
-
 /** The options that all commands have. */
 const COMMON: ReadonlySet<string> = new Set(['--no-color', '--quiet', '--verbose', '--help-all'])
 
-function textOf(command: Command): CommandText {
-  const usage = HELP.commandUsage(command)
+function textOf(command: Command, help: Help): CommandText {
+  const usage = help
+    .commandUsage(command)
     .replace(/^zonewright /, '')
     .replaceAll('\n', ' ')
   let notes = ''
@@ -39,14 +38,19 @@ function textOf(command: Command): CommandText {
   return {
     name: usage.replace(/ [[<].*| command$/s, ''),
     usage,
-    description: HELP.commandDescription(command),
+    description: help.commandDescription(command),
     arguments: command.registeredArguments.filter(({ description }) => description).map((one) => [one.name(), one.description]),
     options: command.options
       .filter(({ long }) => !COMMON.has(long ?? ''))
-      .map((one) => [one.flags, HELP.optionDescription(one).replaceAll('\n', ' ')]),
+      .map((one) => [one.flags, help.optionDescription(one).replaceAll('\n', ' ')]),
     notes: notes.trim(),
-    commands: command.commands.map(textOf),
+    commands: command.commands.map((one) => textOf(one, help)),
   }
+}
+
+const textsOf = (program: Command): CommandText[] => {
+  const help = program.createHelp()
+  return program.commands.map((one) => textOf(one, help))
 }
 
 const commonOptions = (program: Command): Item[] =>
@@ -71,7 +75,7 @@ export function manualPage(program: Command, notes: string): string {
     '.SH SYNOPSIS\n\\fBzonewright\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n.SH OPTIONS OF ALL COMMANDS\n',
     ...commonOptions(program).map(entry),
     '.SH COMMANDS\n',
-    ...program.commands.map((command) => section(textOf(command))),
+    ...textsOf(program).map(section),
     `.SH NOTES\n${plain(notes.trim()).replaceAll('\n\n', '\n.PP\n')}\n`,
   ].join('')
 }
@@ -91,7 +95,7 @@ const table = (head: string, items: readonly Item[]): string =>
 
 /** The page of the documents about all commands of `program`. */
 export function commandsPage(program: Command): string {
-  const all = program.commands.map(textOf)
+  const all = textsOf(program)
   const flat = all.flatMap(listed)
   const section = (one: CommandText): string =>
     `## ${one.name}\n\n${sentence(one.description)}\n\n\`\`\`\nzonewright ${one.usage}\n\`\`\`\n\n` +
