@@ -1,5 +1,7 @@
 /** The config as values, with its defaults. */
+
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { agreeing } from '../base/english.ts'
 import type { Environment } from '../base/environment.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { LoadedSecrets } from '../base/secret-guard.ts'
@@ -189,7 +191,7 @@ export function unknownProvider(target: string, providers: Iterable<string>, at:
     hint:
       didYouMean(target, names) ??
       (names.length > 0
-        ? `${names.length === 1 ? 'the only provider is' : 'the providers are'} ${names.join(', ')}`
+        ? `${agreeing(names.length, 'the only provider is', 'the providers are')} ${names.join(', ')}`
         : 'define it under "providers" in the config'),
   }
 }

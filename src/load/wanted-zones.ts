@@ -1,7 +1,9 @@
 /** The zones that the arguments of a command select: by their names, by globs of names or files, and by the paths of their files. */
+
 import { existsSync, type Stats, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
+import { agreeing } from '../base/english.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import { quoted } from '../base/text.ts'
 import type { Config } from '../config/config.ts'
@@ -161,6 +163,6 @@ function missingNames(
 /** The hint for an unknown zone. */
 function otherZone(name: DomainName, known: ReadonlySet<DomainName>): string | undefined {
   if (/\.(?:ya?ml|zone|db)\.$/.test(name)) return `there is no file ${name.slice(0, -1)} either`
-  const list = `${known.size === 1 ? 'the only zone is' : 'the zones are'} ${[...known].sort().join(', ')}`
+  const list = `${agreeing(known.size, 'the only zone is', 'the zones are')} ${[...known].sort().join(', ')}`
   return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? list : undefined)
 }

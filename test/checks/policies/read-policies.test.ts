@@ -16,7 +16,11 @@ test.each([
   ['an unknown key', ruleWithout('wher: {}'), /^p\.yaml:1:38: error\[schema-unknown-key\] .*"0\.wher"/],
   ['a name with capitals', '- {name: A, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[schema-value\]/],
   ['another code', '- {name: kept, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[policies-invalid\] .*kept has another meaning$/],
-  ['a value of another type', ruleWith('minimum: low'), /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number, not "low"$/],
+  [
+    'a value of another type',
+    ruleWith('minimum: low'),
+    /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number, not "low"$/,
+  ],
   ['an unknown type', ruleWith('properties: {ttl: {type: int}}'), /^p\.yaml:4:30: error\[schema-value\]/],
   ['a wrong keyword', ruleWith('properties: {ttl: {minimun: 300}}'), /^p\.yaml:4:33: error\[policies-invalid\] .* no keyword "minimun"$/],
   ['a misspelt property', ruleWith('properties: {tll: {minimum: 300}}'), /^p\.yaml:4:23: error\[policies-invalid\] .* no property "tll"/],
