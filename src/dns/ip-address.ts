@@ -25,7 +25,7 @@ function likelyMeaning(text: string): string {
   const octets = /^\d+(?:\.\d+){1,9}$/.test(text) ? text.split('.') : []
   if (octets.length > 0 && octets.length !== 4) return `: it has ${octets.length} numbers instead of 4`
   const odd = octets.find((octet) => !isIPv4(`0.0.0.${octet}`))
-  if (odd !== undefined) return Number(odd) > 255 ? `: ${odd} is more than 255` : `: write ${Number(odd)} instead of ${odd}`
+  if (odd !== undefined) return Number(odd) > 255 ? ': its numbers must be at most 255' : ': its numbers must not begin with a zero'
   return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name, which a CNAME or ALIAS record can have as its value' : ''
 }
 
