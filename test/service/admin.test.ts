@@ -1,10 +1,12 @@
 /** The administrative API and its client: accounts while the service runs, suspension, and who may use it. */
 
+import { spawnSync } from 'node:child_process'
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { connect as connectTo } from 'node:net'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import { openAdmin } from '../../src/service/admin/admin-client.ts'
 import type { AdminPlace } from '../../src/service/admin/admin-server.ts'
@@ -22,7 +24,7 @@ import {
   placeOf,
   temporaryDirectory,
 } from './harness.ts'
-import { filesOf, gzipOf, sendPart, startUpload } from './images/upload-client.ts'
+import { filesOf, gzipOf, put, sendPart, startUpload } from './images/upload-client.ts'
 
 const TOKEN = 'administrative-token-of-32-characters'
 const socket = (): { path: string } => ({ path: join(temporaryDirectory(), 'a.sock') })
@@ -88,6 +90,9 @@ test('manages accounts while the service runs, and logs what it does', async () 
     const moment = `${log.data.at(-1).time.slice(0, 19)}Z`
     expect((await admin.request('GET', `/audit?since=${moment}`)).data.at(-1)).toEqual(log.data.at(-1))
     expect((await admin.request('GET', `/audit?until=${moment}`)).data).not.toContainEqual(log.data.at(-1))
+    const page = await admin.request('GET', '/audit?account=2&limit=2')
+    expect(page).toEqual({ data: log.data.slice(0, 2), next: log.data[1].id })
+    expect((await admin.request('GET', `/audit?account=2&limit=100&after=${page.next}`)).data).toEqual(log.data.slice(2))
     await admin.close()
   })
 })
@@ -123,6 +128,17 @@ test('suspension stops requests and answers, and its end brings back the same zo
     expect(deleted.map(({ object }: { object: string }) => object).sort()).toEqual(['account', 'domain', 'record', 'token', 'user'])
     await client.ok('POST', '/domains', { ...MASTER, domain: 'a.example' })
     expect(await soaOf(service, 'a.example')).toEqual(expect.any(Number))
+  })
+})
+
+test('an account can be removed right after its suspension, before its zones are rendered again', async () => {
+  await during({ admin: socket(), dns: LOOPBACK }, async (_client, service) => {
+    const { admin, call } = await customer(service, 'alice')
+    await call('POST', '/domains', { ...MASTER, domain: 'a.example' })
+    expect(await soaOf(service, 'a.example')).toEqual(expect.any(Number))
+    await admin.request('POST', '/accounts/alice/suspend')
+    await admin.request('DELETE', '/accounts/alice')
+    expect(await soaOf(service, 'a.example')).toBe('EREFUSED')
   })
 })
 
@@ -162,6 +178,7 @@ test.each<[string, string, string, object | undefined, RegExp]>([
   ['a foreign token', 'DELETE', '/accounts/alice/tokens/1', undefined, /^Not found$/],
   ['an unknown operation', 'PATCH', '/accounts', undefined, /^Not found$/],
   ['a number that is the name of another user', 'GET', '/accounts/3', undefined, /^3 is both a user and the number of another account\.$/],
+  ['too large a body', 'POST', '/accounts', { text: 'x'.repeat(2 ** 21) }, /larger than 1048576 octets/],
   ['a time in words', 'GET', '/audit?since=yesterday', undefined, /^since is not a time in UTC/],
   ['a time of another zone', 'GET', '/audit?until=2026-01-31T09:00:00%2B01:00', undefined, /^until is not a time in UTC/],
   ['a kind of object that does not exist', 'GET', '/audit?object=domains', undefined, /^object is none of account, user, /],
@@ -216,6 +233,11 @@ test.runIf(!ON_POSTGRES)('is open to its owner by a socket, and to others only w
     await expect((await adminOf(loopback, token)).request('GET', '/accounts')).rejects.toThrow('Invalid Token')
   expect((await (await adminOf(loopback, TOKEN)).request('GET', '/accounts')).data).toEqual([])
   expect(secure.adminAddress).toMatch(/^https:/)
+  secure.useCertificate(selfSigned('new.example.net'))
+  const client = connectTls({ port: Number(new URL(secure.adminAddress as string).port), host: '127.0.0.1', rejectUnauthorized: false })
+  await once(client, 'secureConnect')
+  expect(client.getPeerCertificate().subject.CN).toBe('new.example.net')
+  client.destroy()
   await Promise.all(services.map((service) => service.stop()))
 })
 
@@ -248,6 +270,17 @@ test.runIf(!ON_POSTGRES)('a token is not sent in clear text to another machine',
   await expect(openAdmin({ admin: 'http://dns.example.net:9354', token: TOKEN })).rejects.toThrow('use https://')
 })
 
+test.runIf(!ON_POSTGRES)('the socket of a killed process is replaced, that of a running one is not', async () => {
+  const place = socket()
+  const listen = "require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))"
+  expect(spawnSync(process.execPath, ['-e', listen, place.path]).signal).toBe('SIGKILL')
+  expect(existsSync(place.path)).toBe(true)
+  const service = await start(place)
+  await expect(start(place)).rejects.toThrow('another process listens')
+  expect((await (await adminOf(service)).request('GET', '/accounts')).data).toEqual([])
+  await service.stop()
+})
+
 test.runIf(!ON_POSTGRES)('a target that is no URL is an unknown operation', async () => {
   const service = await start(socket())
   const client = connectTo(service.adminAddress as string).end('GET http://[ HTTP/1.0\r\n\r\n')
@@ -278,5 +311,6 @@ test.runIf(!ON_POSTGRES)('suspension ends a running upload', async () => {
     const [answer] = await once(upload, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1.1 404 /)
     upload.destroy()
+    expect((await put(url, gzipOf(1))).status).toBe(404)
   })
 })
