@@ -94,6 +94,33 @@ test('has who, where, before and after of each change, and of no other write', a
   expect(JSON.stringify(entries)).not.toMatch(/hidden|hash|prefix/)
 })
 
+test('has the objects with secrets, but no secret', async () => {
+  const store = await freshStore()
+  await during(store, async (client) => {
+    await client.ok('POST', '/compute/scripts', { label: 'script', images: ['any/all'], script: '#!/bin/sh' })
+    const answers = [1, 5, 19].map((question_id) => ({ question_id, response: 'Gotham' }))
+    await client.ok('POST', '/profile/security-questions', { security_questions: answers })
+    await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
+    await client.ok('POST', '/profile/tfa-enable')
+    await client.ok('PUT', '/profile/preferences', { hidden: true })
+    await startUpload(client)
+  })
+  const entries = await entriesOf(store)
+  const fieldsOf = (kind: string) => entries.flatMap(({ object, after }) => (object === kind ? Object.keys(after) : []))
+  for (const [kind, ...secrets] of [
+    ['token', 'hash', 'prefix'],
+    ['script', 'script'],
+    ['security_answer', 'response'],
+    ['phone_code', 'code'],
+    ['second_factor', 'secret', 'pending', 'scratch_hash'],
+    ['preference', 'body'],
+    ['image', 'upload_hash'],
+  ] as [string, ...string[]][]) {
+    const fields = fieldsOf(kind)
+    expect([kind, fields.length > 0, secrets.filter((secret) => fields.includes(secret))]).toEqual([kind, true, []])
+  }
+})
+
 test('has no entry of a change that is rolled back', async () => {
   const store = await freshStore()
   const database = await openStore(store)
@@ -116,6 +143,10 @@ test('cannot be changed but by retention', async () => {
     const whole = ON_POSTGRES ? 'truncate audit' : 'replace into audit select * from audit limit 1'
     for (const statement of ['delete from audit', "update audit set username = 'x'", whole])
       await expect(runSql(store, [statement])).rejects.toThrow('append-only')
+    // More than one job deletes.
+    const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 20001) select i from n'
+    const old = `select '2020-01-31T09:00:00.000Z', 'service', 'create', 'record', 1 from (${numbers}) numbers`
+    await runSql(store, [`insert into audit (time, actor, action, object, object_id) ${old}`])
     now += 2 * day
     await service.catchUp()
     expect([before > 0, await count()]).toEqual([true, before])

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../src/service/api/routes.ts'
 import type { Seed, ServiceOptions } from '../../../src/service/index.ts'
-import { DEFAULT_QUOTAS, parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
 import { countOwned } from '../../../src/service/store/account-store.ts'
 import { openBesideService } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { GOOD_BODIES } from '../good-bodies.ts'
