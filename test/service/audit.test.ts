@@ -156,6 +156,17 @@ test('cannot be changed but by retention', async () => {
   })
 })
 
+test('is kept for ever with a number of days that no date has', async () => {
+  const store = await freshStore()
+  let now = Date.now()
+  await during({ ...store, clock: () => now, auditDays: 1e9 }, async (_client, service) => {
+    now += 2 * 86_400_000
+    await service.catchUp()
+    expect(await numberOf(store, "select attempts as number from jobs where kind = 'delete-expired'")).toBe(0)
+    expect(await numberOf(store, 'select count(*) as number from audit')).toBeGreaterThan(0)
+  })
+})
+
 test('has who sent the data of an image', async () => {
   const store = await freshStore()
   await during(store, async (client) => expect((await put((await startUpload(client)).url, gzipOf(1))).status).toBe(200))

@@ -279,7 +279,7 @@ const deleteExpired =
     await deleteExpiredApps(connection, nowText)
     await deleteExpiredPendingSecrets(connection, nowText)
     await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
-    const deleted = await deleteAuditBefore(connection, new Date(now - auditDays * DAY).toISOString(), AUDIT_BATCH)
+    const deleted = await deleteAuditBefore(connection, new Date(Math.max(0, now - auditDays * DAY)).toISOString(), AUDIT_BATCH)
     await cancelJobs(connection, DELETE_EXPIRED, SUBJECT)
     await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: deleted === AUDIT_BATCH ? now : now + DAY })
   }
