@@ -1,4 +1,7 @@
 /** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import { failure, ok, type Result } from '../base/result.ts'
@@ -133,6 +136,17 @@ export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] a
 /** The settings of a new config entry of a type; null if there is no such type, or if the user has to choose settings. */
 export const starterOf = (type: string): Starter | null => (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
 
+/** The packages that a type needs and this program does not find. Runs nothing of them. */
+export const missingPackages = (type: string): readonly string[] =>
+  (starterOf(type)?.packages ?? []).map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => !isInstalled(name))
+
+function isInstalled(name: string): boolean {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const isHere = existsSync(join(folder, 'node_modules', name))
+    if (isHere || dirname(folder) === folder) return isHere
+  }
+}
+
 /** The types with such settings. */
 export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)
 
@@ -195,6 +209,11 @@ async function withVariables(config: ProviderConfig, { secrets }: ProviderContex
 export async function createProvider(given: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const missing = [...(await loadPackages([given], context.secrets))]
   const type = typeOf(given)
+  for (const name of OTHER_TYPES.has(given) ? [] : missingPackages(given.type)) {
+    const message = `providers.${given.name}: the package ${name} is not installed`
+    const hint = `install it beside Zonewright: npm install ${name}`
+    missing.push({ severity: 'error', code: 'provider-unknown', message, at: given.placeOf('type'), hint })
+  }
   const config = OTHER_TYPES.has(given) ? given : await withVariables(given, context, missing)
   // Commands that work offline have not loaded the package, so nothing has checked these.
   if (type !== null && given.type.startsWith('npm:')) missing.push(...type.checkSettings(given))

@@ -499,9 +499,29 @@ describe('a hostile folder', () => {
   })
 })
 
+/** The program in a folder without packages. */
+async function programAlone(): Promise<string> {
+  const folder = temporaryDirectory()
+  cpSync(dirname(await builtProgram()), join(folder, 'dist'), { recursive: true })
+  return folder
+}
+
+test('a plan names at once all secrets and packages that its providers lack', async () => {
+  const program = join(await programAlone(), 'dist/zonewright.js')
+  const providers =
+    '{aws: {type: route53, access_key_id: env:AWS_KEY, secret_access_key: env:AWS_KEY}, cf: {type: cloudflare, token: env:CF_TOKEN}}'
+  const cwd = folderWith({ ...DEFINITIONS, 'zonewright.yaml': `providers: ${providers}\nzones: [{targets: [aws, cf]}]\n` })
+  const what = [
+    'the package @aws-sdk/client-route-53 is not installed',
+    'AWS_KEY is not set',
+    'CF_TOKEN is not set',
+    'no server was contacted',
+  ]
+  expectEnd(await runTool(process.execPath, [program, 'plan'], { cwd }), 1, { err: what })
+})
+
 test('a package that a provider needs and that is missing is in the question and in the next steps', async () => {
-  const program = temporaryDirectory()
-  cpSync(dirname(await builtProgram()), join(program, 'dist'), { recursive: true })
+  const program = await programAlone()
   const cwd = folderWith({ ...DNSCONTROL, 'creds.json': '{"dns": {"TYPE": "ROUTE53"}}' })
   const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: TOKEN }
   const run = (...args: string[]) => runTool(process.execPath, [join(program, 'dist/zonewright.js'), ...args], { cwd, env: keys })

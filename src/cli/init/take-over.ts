@@ -1,6 +1,5 @@
 /** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, posix, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
 import { counted, listed } from '../../base/english.ts'
@@ -12,6 +11,7 @@ import { type ImportZonesRequest, type ImportZonesResult, importZones } from '..
 import { writeFiles } from '../../files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
 import { startProgramRunner } from '../../load/program-loader.ts'
+import { missingPackages } from '../../providers/registry.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
@@ -161,20 +161,8 @@ async function planShown({ io, output, options }: InitContext, config: Config, s
 
 /** The variables and packages that plans with a config need and this machine lacks. */
 function missingFor(config: Config, env: CliIo['env']) {
-  const { required, packages } = needsOf(config)
-  return {
-    variables: required.filter((name) => !env[name]),
-    packages: packages.map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => !isInstalled(name)),
-  }
-}
-
-/** Whether a package is beside this program. Runs nothing of it. */
-function isInstalled(name: string): boolean {
-  try {
-    return createRequire(import.meta.url).resolve(name) !== ''
-  } catch {
-    return false
-  }
+  const types = new Set([...config.providers.values()].map(({ type }) => type))
+  return { variables: needsOf(config).required.filter((name) => !env[name]), packages: [...types].flatMap(missingPackages) }
 }
 
 /** Plans with the config at `file`, if its variables and packages are there; else names the variables that are missing. */
