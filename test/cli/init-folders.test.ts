@@ -363,6 +363,19 @@ describe('existing files', () => {
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
   })
 
+  test.each(['github', 'gitlab'])('init --ci %s keeps the release that somebody has set', async (site) => {
+    const cwd = folderWith({ 'zonewright.yaml': 'providers:\n  dns: {type: desec, token: env:T}\n', ...DEFINITIONS })
+    await init(cwd, `--ci ${site}`)
+    const release = ["  ZONEWRIGHT_TARBALL: 'https://mirror.example/z.tgz' # ours", `  ZONEWRIGHT_CHECKSUM: '${'ab'.repeat(32)}'`]
+    const withRelease = Object.fromEntries(
+      Object.entries(filesBelow(cwd)).map(([path, text]) => [path, text.replace(/^ *ZONEWRIGHT_TARBALL: .*\n.*/m, release.join('\n'))]),
+    )
+    for (const [path, text] of Object.entries(withRelease)) writeFileSync(join(cwd, path), text.replace('curl --fail', 'curl'))
+    expectEnd(await init(cwd, `--ci ${site} --yes`), 0, { out: /^(?!.*Set ZONEWRIGHT)/s })
+    expect(filesBelow(cwd)).toEqual(withRelease)
+    expect(JSON.stringify(withRelease)).toContain('mirror.example')
+  })
+
   test.each<readonly [args: string, config: string | null, checksum: string, said: RegExp]>([
     ['--yes', 'desec, token: env:T', 'ab', /^Nothing is missing:.*^Set ZONEWRIGHT_TARBALL in \S+dns\.yml and \S+: each job ends with an/ms],
     ['--ci github', null, '', /^Written:.*^Set ZONEWRIGHT_TARBALL and .*^The jobs need zonewright.yaml: "zonewright init" writes it\.$/ms],
