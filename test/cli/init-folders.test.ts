@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { fileNameOf, findSources } from '../../src/cli/init/find-sources.ts'
+import { repositoryOf } from '../../src/cli/init/repository.ts'
 import { folderWith } from '../definition/files.ts'
 import { createDesec } from '../scripted/desec/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
@@ -374,6 +375,18 @@ describe('existing files', () => {
     expectEnd(await init(cwd, `--ci ${site} --yes`), 0, { out: /^(?!.*Set ZONEWRIGHT)/s })
     expect(filesBelow(cwd)).toEqual(withRelease)
     expect(JSON.stringify(withRelease)).toContain('mirror.example')
+  })
+
+  test.each(['worktrees/w', 'modules/m'])('a repository whose .git is a file has its branch and site (%s)', async (kind) => {
+    const data = { [`.git/${kind}/HEAD`]: 'ref: refs/heads/change\n', '.git/refs/remotes/origin/HEAD': 'ref: refs/remotes/origin/live\n' }
+    const config = '[remote "origin"]\n\turl = https://gitlab.example/dns.git\n'
+    const files = kind.startsWith('modules')
+      ? { [`.git/${kind}/HEAD`]: 'ref: refs/heads/master\n', [`.git/${kind}/config`]: config }
+      : { ...data, [`.git/${kind}/commondir`]: '../..\n', '.git/config': config }
+    const root = folderWith({ ...files, 'tree/.git': `gitdir: ../.git/${kind}\n` })
+    mkdirSync(join(root, 'tree/dns'))
+    const { site, branch, below } = repositoryOf(join(root, 'tree/dns'))
+    expect([site, branch, below]).toEqual(['gitlab', kind.startsWith('modules') ? 'master' : 'live', 'dns'])
   })
 
   test.each<readonly [args: string, config: string | null, checksum: string, said: RegExp]>([
