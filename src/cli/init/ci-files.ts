@@ -91,11 +91,15 @@ export async function filesForCi(
 /** Jobs with the release that an existing file states, unless that of this program is known. */
 function keepRelease(jobs: string, before: string): string {
   const { tarball, checksum } = installedRelease()
-  return jobs.replace(/^( *(ZONEWRIGHT_(?:TARBALL|CHECKSUM)): )(.*)$/gm, (line, start, name) => {
-    const [, stated = "''"] = new RegExp(`^ *${name}: +(.*)$`, 'm').exec(before) ?? []
-    return (tarball !== '' && checksum !== '') || stated === "''" ? line : start + stated
+  if (tarball !== '' && checksum !== '') return jobs
+  const stated = new Map([...before.matchAll(RELEASE)].map(([, , name, value = '']) => [name, value]))
+  return jobs.replace(RELEASE, (line, indent, name) => {
+    const value = stated.get(name) ?? "''"
+    return value === "''" ? line : `${indent}${name}: ${value}`
   })
 }
+
+const RELEASE = /^( *)(ZONEWRIGHT_(?:TARBALL|CHECKSUM)): *(.*)$/gm
 
 /** The jobs in a stage that the pipeline has: without one, a job is in the stage "test". */
 function inStageOf(pipeline: string, jobs: string): string {
