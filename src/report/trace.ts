@@ -71,7 +71,8 @@ export function renderTraceText(trace: Trace, { color }: { readonly color: boole
   const parts = different > 0 ? [...found, ...unknown] : failed > 0 ? [`Incomplete: ${unknown}`, agreed] : ['No differences']
   lines.push('', (different + failed === 0 ? palette.added : palette.error)(`${parts.join('; ')}.`))
   const first = trace.steps.find(({ state }) => state === 'different')
-  if (first !== undefined) lines.push(remedy(first, trace))
+  // A resolver may only repeat what is wrong at a place that is not known.
+  if (first !== undefined && (first.place !== 'resolver' || failed === 0)) lines.push(remedy(first, trace))
   return `${lines.join('\n')}\n`
 }
 
