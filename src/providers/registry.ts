@@ -1,7 +1,4 @@
 /** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import { failure, ok, type Result } from '../base/result.ts'
@@ -10,6 +7,7 @@ import { type ProviderConfig, unknownProvider } from '../config/config.ts'
 import { resolveSecret } from '../config/resolve-secret.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import type { PathScope } from '../files/allowed-paths.ts'
+import { installedPackage } from '../files/installed-package.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
@@ -136,16 +134,9 @@ export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] a
 /** The settings of a new config entry of a type; null if there is no such type, or if the user has to choose settings. */
 export const starterOf = (type: string): Starter | null => (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
 
-/** The packages that a type needs and this program does not find. Runs nothing of them. */
+/** The packages that a type needs and that are not installed. */
 export const missingPackages = (type: string): readonly string[] =>
-  (starterOf(type)?.packages ?? []).map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => !isInstalled(name))
-
-function isInstalled(name: string): boolean {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const isHere = existsSync(join(folder, 'node_modules', name))
-    if (isHere || dirname(folder) === folder) return isHere
-  }
-}
+  (starterOf(type)?.packages ?? []).map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => installedPackage(name) === null)
 
 /** The types with such settings. */
 export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)
