@@ -26,7 +26,6 @@ import { filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
-import { installedRelease } from './release.ts'
 import type { Repository } from './repository.ts'
 
 export interface InitContext {
@@ -100,10 +99,7 @@ function sayUnsetRelease({ io, output, repository: { root } }: InitContext, path
   if (unset.length === 0) return
   const all = unset.map(([, text]) => text).join('')
   const names = ['ZONEWRIGHT_TARBALL', 'ZONEWRIGHT_CHECKSUM'].filter((name) => all.includes(`${name}: ''`))
-  const { checksum } = installedRelease()
-  const known = checksum !== '' && all.includes(`ZONEWRIGHT_CHECKSUM: '${checksum}'`)
   output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
-  if (known) output.print('ZONEWRIGHT_CHECKSUM is already that of the installed tarball.\n')
 }
 
 async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
