@@ -193,6 +193,12 @@ describe('a folder with', () => {
     expect(filesBelow(cwd)).toEqual(files)
   })
 
+  test('an example says so if the folder has something that init does not know', async () => {
+    const said = 'Nothing to take over was found, so this is an example.'
+    expectEnd(await init(folderWith({ 'zones/example.com.hosts': SOA }), ''), 0, { err: said })
+    expectEnd(await init(folderWith({ 'package.json': '{}', 'README.md': '' }), ''), 0, { err: '' })
+  })
+
   test('several things: the path chooses', async () => {
     const cwd = folderWith({ ...OCTODNS, ...DNSCONTROL })
     expectEnd(await init(cwd, 'dnsconfig.js --yes'), 0, { out: 'Found dnsconfig.js' })

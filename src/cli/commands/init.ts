@@ -120,7 +120,13 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     return refuse(output, 'the folder has a configuration of Terraform, and no state of it', 'run: terraform show -json > show.json')
   if (source === undefined && to !== undefined)
     return refuse(output, '--to is for zones that are here, and there are none', 'import those of a provider with --from')
-  if (source === undefined) return writeExample(context, options, steps)
+  if (source === undefined) {
+    if (seen.some(({ path }) => !/^\.|(?:^|\/)package(?:-lock)?\.json$|\.md$/.test(path)))
+      output.say(
+        `Nothing to take over was found, so this is an example. init takes over ${EXPECTED}. "zonewright import --help" names more formats.`,
+      )
+    return writeExample(context, options, steps)
+  }
   const prepared = await prepare(context, hasConfig ? 'config' : source)
   return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }
