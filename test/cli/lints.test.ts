@@ -164,7 +164,11 @@ describe('validate', () => {
 
   it('knows what a target does not support, offline', async () => {
     const zone = (...lines: string[]) => ({ [FILE]: `${ZONE}${lines.join('\n')}\n` })
-    const records = ['records:', '  a: {type: ALIAS, value: www.example.net.}', '  c: {type: CAA, value: {flags: 128, tag: issue, value: ca.example.net}}']
+    const records = [
+      'records:',
+      '  a: {type: ALIAS, value: www.example.net.}',
+      '  c: {type: CAA, value: {flags: 128, tag: issue, value: ca.example.net}}',
+    ]
     expect(await found(zone(...records))).toEqual([`${FILE}:4 error type-unsupported`, `${FILE}:5 error record-unsupported`])
     expect(await found(zone('unsupported: skip', ...records))).toEqual([
       `${FILE}:5 warning type-unsupported`,
