@@ -4,7 +4,7 @@ import { didYouMean } from '../base/nearest-word.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import { type LoadedSecrets, redacted } from '../base/secret-guard.ts'
 import { type ProviderConfig, unknownProvider } from '../config/config.ts'
-import { resolveSecret } from '../config/resolve-secret.ts'
+import { resolveSecret, VARIABLE_SETTINGS } from '../config/resolve-secret.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import type { PathScope } from '../files/allowed-paths.ts'
 import { installedPackage } from '../files/installed-package.ts'
@@ -168,11 +168,6 @@ export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Di
 const refusedHosts = (endpoints: readonly ProviderEndpoint[], policy: HostPolicy): Diagnostic[] =>
   endpoints.flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
 
-/** Settings that are no secrets, and may be `env:NAME` nevertheless. */
-const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(
-  'account_id base_url client_id profile project resource_group subscription tenant tsig.name'.split(' '),
-)
-
 /** The entry of a type of ours with the values of variables. Adds an error for each that is not set. */
 async function withVariables(config: ProviderConfig, { secrets }: ProviderContext, diagnostics: Diagnostic[]): Promise<ProviderConfig> {
   const unset: Diagnostic[] = []
@@ -183,11 +178,17 @@ async function withVariables(config: ProviderConfig, { secrets }: ProviderContex
       if (key === 'tsig') values[key] = await read(value as ProviderConfig['settings'], path)
       if (!String(value).startsWith('env:')) continue
       const isVariable = VARIABLE_SETTINGS.has(path.join('.'))
+      const found = secrets.env[String(value).slice('env:'.length)]
+      if (found && isVariable) values[key] = found
       // Secrets are read later; an unset one is reported with the other variables.
-      if (!isVariable && secrets.env[String(value).slice('env:'.length)]) continue
-      const found = await resolveSecret(String(value), `providers.${config.name}.${path.join('.')}`, config.placeOf(...path), secrets)
-      if (found.diagnostic) (isVariable ? diagnostics : unset).push(found.diagnostic)
-      if (isVariable) values[key] = found.value
+      if (found) continue
+      const { diagnostic } = await resolveSecret(
+        String(value),
+        `providers.${config.name}.${path.join('.')}`,
+        config.placeOf(...path),
+        secrets,
+      )
+      if (diagnostic) (isVariable ? diagnostics : unset).push(diagnostic)
     }
     return values
   }
