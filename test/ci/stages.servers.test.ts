@@ -1,4 +1,4 @@
-/** The recipe of docs/ci.md for two stages at GitLab: the pipeline that the page shows, with the jobs that `init` writes beside it. */
+/** The recipe of docs/tasks/ci.md for two stages at GitLab: the pipeline that the page shows, with the jobs that `init` writes beside it. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,8 +10,8 @@ import { git } from '../support/workflow-runner.ts'
 import { openProject } from './project.ts'
 import { READ, WRITE, zone } from './repository.ts'
 
-const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/ci.md'), 'utf8')
-const [, RECIPE = ''] = /^## How do I apply to staging before production\?\n.*?^```yaml\n(.*?)^```/ms.exec(PAGE) ?? []
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/tasks/ci.md'), 'utf8')
+const [, RECIPE = ''] = /^## Staging before production\n.*?^```yaml\n(.*?)^```/ms.exec(PAGE) ?? []
 const STAGING = 'staging/zones/staging.example.com.yaml'
 const PRODUCTION = 'production/zones/example.com.yaml'
 

@@ -45,7 +45,7 @@ describe('the published schemas', () => {
     ...pipelines.map(({ path, text }, index) => ['gitlab-ci', `${path} ${index}`, text] as const),
     ['github-actions', 'action.yml', read('action.yml')] as const,
     ['gitlab-ci', 'templates/ci/gitlab.yml', read('templates/ci/gitlab.yml')] as const,
-    ['gitlab-ci', 'two stages in docs/ci.md', /^```yaml\n(include:.*?)^```/ms.exec(read('docs/ci.md'))?.[1] ?? ''] as const,
+    ['gitlab-ci', 'two stages in docs/tasks/ci.md', /^```yaml\n(include:.*?)^```/ms.exec(read('docs/tasks/ci.md'))?.[1] ?? ''] as const,
   ])('%s accepts %s', (schema, _, text) => {
     const accepts = judges[schema]
     expect(accepts?.(parse(text)) ? [] : accepts?.errors).toEqual([])
@@ -123,8 +123,8 @@ describe('action.yml', () => {
   })
 })
 
-test('docs/ci.md shows the run-name of the workflow', () => {
-  expect(read('docs/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
+test('docs/tasks/ci.md shows the run-name of the workflow', () => {
+  expect(read('docs/tasks/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
 })
 
 test('the hooks check what has changed since the last commit', () => {
