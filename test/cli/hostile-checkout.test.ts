@@ -99,7 +99,7 @@ for (const [CI, options] of CIS)
     cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
     const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
     const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
-    const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
+    const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan', '--verbose'], { cwd: folder, env })
     const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
     for (const name of packages) install('checkout', name)
     expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })

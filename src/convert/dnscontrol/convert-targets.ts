@@ -146,7 +146,7 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
 /** Without any provider there is no config for a program, which is an error. */
 function notImported(
   names: readonly string[],
-  { config }: ImportRequest,
+  { config, source }: ImportRequest,
   { hasCredentials, isProgram, isOnly }: { readonly hasCredentials: boolean; readonly isProgram: boolean; readonly isOnly: boolean },
 ): Diagnostic {
   const [provider, is] = [agreeing(names.length, 'DNS provider', 'DNS providers'), agreeing(names.length, 'is', 'are')]
@@ -156,7 +156,7 @@ function notImported(
     config.file !== null
       ? `add ${added} the config, or name the targets of the zones in its rules`
       : !hasCredentials
-        ? `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
+        ? `put ${CREDENTIALS_FILE} beside ${basename(source)}, or name it with --credentials of "zonewright import dnscontrol"; types are enough: {"NAME": {"TYPE": "CLOUDFLAREAPI"}}`
         : !isProgram
           ? 'add a provider to zonewright.yaml and name it in the targets of the zones; those without another target are disabled there'
           : isOnly

@@ -93,11 +93,11 @@ function nativeSettings(
       else if (!['string', 'number', 'boolean'].includes(typeof value)) lacks ??= key
       return String(value)
     },
-    text(key, own) {
+    text(key) {
       const [, variable] = /^env\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(String(left.get(key))) ?? []
       if (variable === undefined) return this.plain(key)
       left.delete(key)
-      return variable === own ? undefined : `env:${variable}`
+      return `env:${variable}`
     },
     flag(key) {
       const value = take(key)
@@ -248,8 +248,8 @@ interface OptionReader {
   requiredSecret(key: string): string
   /** A text, number or boolean that is in the config itself; undefined if it is absent. */
   plain(key: string): string | undefined
-  /** The same, or a reference to a variable; undefined also for `own`, the variable that the native provider reads itself. */
-  text(key: string, own?: string): string | undefined
+  /** The same, or a reference to a variable. */
+  text(key: string): string | undefined
   /** Whether the option is true; undefined if it is absent. */
   flag(key: string): boolean | undefined
   list(key: string): readonly string[] | undefined
@@ -364,10 +364,10 @@ function azure(visibility: string): Convert {
     return {
       type: 'azure',
       base_url: options.text('base_url'),
-      subscription: options.text('sub_id', 'AZURE_SUBSCRIPTION_ID'),
+      subscription: options.text('sub_id'),
       resource_group: options.text('resource_group'),
-      tenant: options.text('directory_id', 'AZURE_TENANT_ID'),
-      client_id: options.text('client_id', 'AZURE_CLIENT_ID'),
+      tenant: options.text('directory_id'),
+      client_id: options.text('client_id'),
       client_secret: options.secret('key'),
       visibility: visibility === 'private' ? visibility : undefined,
     }

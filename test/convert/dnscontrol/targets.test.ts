@@ -86,7 +86,9 @@ test('a config that exists stays, and its providers are the targets of the same 
 
 test('without credentials, the file is queried', async () => {
   const { run } = project([domain('example.com', ['cf'])], null)
-  expectEnd(await run(), 0, { err: '--credentials creds.json' })
+  expectEnd(await run(), 0, {
+    err: '(put creds.json beside ir.json, or name it with --credentials of "zonewright import dnscontrol"; types are enough: {',
+  })
 })
 
 test('keys of Google and Hetzner, a comment, a trailing comma, and the type of the config', async () => {
