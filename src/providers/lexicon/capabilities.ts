@@ -4,9 +4,10 @@ import { type DomainName, isAtOrBelow, parseAbsoluteName, relativeName } from '.
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import type { ExistingZone, UnplannedRecord } from '../../dns/zone.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import { lenientRdata, unquoted } from '../api-records.ts'
+import type { ZoneSnapshot } from '../provider.ts'
 import { isPrintable, joinedTexts, plainOwners, plainTargets, refuseIf, texts, ttlRange } from '../record-rules.ts'
 import type { LexiconService } from './services.ts'
 
@@ -26,12 +27,10 @@ export function lexiconCapabilities(service: LexiconService): Capabilities {
       plainOwners(LEXICON),
       plainTargets(LEXICON, []),
       refuseIf((record, zone) => (isApexNs(record, zone) ? ['type-unsupported', 'the service has its own apex NS records'] : null)),
-      refuseIf(({ name, data }, zone) =>
-        service.confused?.test(`${name} ${data}`)
-          ? `${LEXICON} may confuse it with another record`
-          : relativeName(name, zone).endsWith(zone.slice(0, -1))
-            ? `${LEXICON} takes this name for another one, because it has the name of the zone twice`
-            : null,
+      refuseIf(({ name }, zone) =>
+        relativeName(name, zone).endsWith(zone.slice(0, -1))
+          ? `${LEXICON} takes this name for another one, because it has the name of the zone twice`
+          : null,
       ),
     ],
   }
@@ -56,17 +55,23 @@ export function readListed(
   zone: DomainName,
   service: LexiconService,
   redact: (text: string) => string,
-): Pick<ExistingZone, 'records'> & { readonly unplanned: readonly UnplannedRecord[] } {
+): Pick<ZoneSnapshot, 'records' | 'ownApexNs'> & { readonly unplanned: readonly UnplannedRecord[] } {
   const listed = items.map((item) => shapeOf(item, zone))
-  const uses = new Map<unknown, number>()
-  for (const { id } of listed) uses.set(id, (uses.get(id) ?? 0) + 1)
+  // In the URL of a request, 1 and "1" are the same.
+  const uses = new Map<string, number>()
+  for (const { id } of listed) uses.set(String(id), (uses.get(String(id)) ?? 0) + 1)
   const records: ExistingRecord[] = []
   const unplanned: UnplannedRecord[] = []
+  const ownApexNs: DomainName[] = []
   const rules = lexiconCapabilities(service).rules
   for (const { id, name, type, ttl, content } of listed) {
-    if (type === 'SOA' || isApexNs({ name, type, ttl: null, data: '' }, zone)) continue
+    if (type === 'SOA') continue
     const data = dataOf(type, content)
-    const hasOwnId = (typeof id === 'number' || (typeof id === 'string' && id !== '')) && uses.get(id) === 1
+    if (isApexNs({ name, type, ttl: null, data: '' }, zone)) {
+      if (data !== null) ownApexNs.push(data as DomainName)
+      continue
+    }
+    const hasOwnId = (typeof id === 'number' || (typeof id === 'string' && id !== '')) && uses.get(String(id)) === 1
     const record: ResourceRecord = { name, type, ttl: ttl as Ttl, data: data ?? '' }
     const isKept = (one: ResourceRecord): boolean =>
       rules.every((rule) => JSON.stringify(rule({ ...one, at: AT }, zone).record) === JSON.stringify({ ...one, at: AT }))
@@ -80,7 +85,7 @@ export function readListed(
     if (reason !== null) unplanned.push({ name, type, data: redact(content).slice(0, 500), reason, holdsRrset: true })
     else records.push({ ...record, ...(hasOwnId && { id: id as string | number }) })
   }
-  return { records, unplanned }
+  return { records, unplanned, ...(ownApexNs.length > 0 && { ownApexNs: ownApexNs.sort() }) }
 }
 
 const AT = { file: '', line: 1, column: 1 }

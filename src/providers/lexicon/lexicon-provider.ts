@@ -65,12 +65,21 @@ export async function createLexicon(config: ProviderConfig, context: ProviderCon
     },
     async readZone(zone, call) {
       if (typeof states.get(zone.name) !== 'string') states.delete(zone.name)
-      const { records, unplanned } = await zones.read(zone, call)
-      return { ...masterZone(zone.name, zone.name), records, unplanned }
+      const { records, unplanned, ownApexNs } = await zones.read(zone, call)
+      return { ...masterZone(zone.name, zone.name), records, unplanned, ownApexNs }
     },
-    examine: (usage, _, call) => examineLexicon(provider, name, bridge.features, usage, call),
+    examine: (usage, _, call) => examineLexicon(provider, config, bridge.features, usage, call),
     async apply(zone, { changes: [change] }, call) {
       if (zone === null || change?.subject !== 'record') throw new Error('dns-lexicon changes only records')
+      const { onlyCreates } = provider.capabilities
+      if (onlyCreates !== undefined && change.action !== 'create')
+        throw new ProviderError(
+          'provider-rejected',
+          `${config.name}: ${change.name} ${change.type}: only new records, because ${onlyCreates}`,
+          {
+            notSent: true,
+          },
+        )
       await assertMayWrite(config.name, call, timeout)
       zones.forget()
       return session.inTurn((ask) => applyChange(target, states, ask, zone.name, change), call)
@@ -107,7 +116,7 @@ const FRESH_FOR = 10_000
 
 /**
  * Makes one change. dns-lexicon states no precondition and may change more than it is asked, so the zone is read before and after: a record that is not as
- * planned is a conflict, and after a change of another record set no call follows.
+ * planned is a conflict, and after a change that is not exactly what was asked no call follows.
  */
 async function applyChange(
   target: Target,
@@ -119,9 +128,12 @@ async function applyChange(
   const { provider, service } = target
   const { action, name, type, existing, desired } = change
   const state = states.get(zone)
-  if (typeof state === 'string') throw new ProviderError('provider-conflict', state, { hint: 'compare the zone, and plan again' })
-  states.delete(zone)
   const what = `${provider}: ${zone}: ${name} ${type}`
+  if (typeof state === 'string')
+    throw new ProviderError('provider-conflict', `${what} was left alone after a problem: ${state}`, {
+      hint: 'compare the zone, and plan again',
+    })
+  states.delete(zone)
   const compare = (before: ReadZone) => {
     const now = before.records.find(({ id, ...record }) =>
       existing === null ? desired && recordKey(record) === recordKey(desired) : id === change.id,
@@ -154,12 +166,14 @@ async function applyChange(
       })
   const others = (one: ReadZone): Set<string> =>
     new Set([...one.records.map(contentKey), ...one.unplanned.map(recordKey)].filter((key) => !key.startsWith(`${name} ${type} `)))
-  const lost = [...others(before)].find((key) => !others(after).has(key))
-  if (lost !== undefined) {
-    const message = `${what}: ${lost} is no longer there since the change, which may be the work of dns-lexicon`
-    states.set(zone, message)
-    throw new ProviderError('provider-conflict', message, { ambiguous: true })
+  /** No other call follows: its record may be taken for another one, too. */
+  const fail = (problem: string, code: 'provider-conflict' | 'provider-rejected'): never => {
+    states.set(zone, `${name} ${type}: ${problem}`)
+    throw new ProviderError(code, `${what}: ${problem}`, { ambiguous: true })
   }
+  const [otherBefore, otherAfter] = [others(before), others(after)]
+  const lost = [...otherBefore].find((key) => !otherAfter.has(key))
+  if (lost !== undefined) fail(`${lost} is no longer there since the change, which may be the work of dns-lexicon`, 'provider-conflict')
   const stored = after.records.filter((record) => rrsetKey(record) === rrsetKey(change))
   const expected = new Set(before.records.filter((record) => rrsetKey(record) === rrsetKey(change)).map(recordKey))
   if (existing !== null) expected.delete(recordKey(existing))
@@ -167,8 +181,9 @@ async function applyChange(
   const made = stored.find((record) => desired !== null && recordKey(record) === recordKey(desired))
   if (stored.length !== expected.size || !stored.every((record) => expected.has(recordKey(record)))) {
     const list = excerpt(stored.map(({ data }) => data).join(', '), 300) || 'nothing'
-    const message = `${what}: dns-lexicon did not do what was asked: the service has ${list}`
-    throw new ProviderError('provider-rejected', message, { ambiguous: true })
+    const gained = [...otherAfter].find((key) => !otherBefore.has(key))
+    const elsewhere = gained === undefined ? '' : `, and ${excerpt(gained, 300)} is new`
+    fail(`dns-lexicon did not do what was asked: the service has ${list}${elsewhere}`, 'provider-rejected')
   }
   states.set(zone, { at: performance.now(), zone: after })
   return {
@@ -218,18 +233,24 @@ function problemOfStart(config: ProviderConfig, service: string, error: Message)
   }
 }
 
+/** dns-lexicon does not say which of its settings are optional, so all that are not set are named. */
 async function examineLexicon(
   provider: Provider,
-  service: string,
+  { settings: { provider: service, options = {} } }: ProviderConfig,
   { version, python, settings }: Message,
   { zones }: ProviderUsage,
   call?: ProviderCallOptions,
 ): Promise<DoctorFinding[]> {
   const { findings, add, attempt } = createFindings()
+  const known = textsOf(settings)
+  const isSet = (one: string): boolean => Object.hasOwn(options as object, one)
+  const [set, unset] = [known.filter(isSet), known.filter((one) => !isSet(one))]
+  const list = (names: readonly string[]): string => names.join(', ') || 'none'
+  const versions = `dns-lexicon ${textOf(version)}, Python ${textOf(python)}`
   add(
-    'ok',
+    known.length > 0 && set.length === 0 ? 'warning' : 'ok',
     'config',
-    `dns-lexicon ${textOf(version)}, Python ${textOf(python)}; the settings of ${service} are ${textsOf(settings).join(', ')}`,
+    `${versions}; settings of ${service} that are set: ${list(set)}; not set: ${list(unset)}`,
   )
   const { onlyCreates } = provider.capabilities
   if (onlyCreates !== undefined) add('warning', 'config', `plans only create records, because ${onlyCreates}`)

@@ -13,8 +13,6 @@ export interface LexiconService {
   readonly hasLongTexts?: boolean
   /** Whether texts are given with quotes; false if absent. */
   readonly quotesTexts?: boolean
-  /** Values that the service confuses with others. */
-  readonly confused?: RegExp
   /** Why plans only create records; absent if the list is complete, and the identifier of a record leads to it and to no other. */
   readonly onlyCreates?: string
 }
@@ -43,7 +41,7 @@ export const LEXICON_SERVICES: Readonly<Record<string, LexiconService>> = {
     apex: '@',
     onlyCreates: 'dns-lexicon takes a name for the identifier of its records, and deletes all of them',
   },
-  googleclouddns: { types: EVERY },
+  googleclouddns: { types: EVERY, onlyCreates: 'dns-lexicon does not list record sets with routing policies' },
   hetzner: {
     types: 'A AAAA CAA CNAME DS MX NS PTR SRV TLSA TXT',
     ttls: [60, MAX_TTL],
@@ -53,8 +51,8 @@ export const LEXICON_SERVICES: Readonly<Record<string, LexiconService>> = {
   },
   ovh: { types: `${COMMON} CAA MX SRV`, ttls: [60, MAX_TTL], hasLongTexts: true, onlyCreates: 'dns-lexicon does not change TTLs' },
   porkbun: { types: `${COMMON} CAA TLSA`, ttls: [600, MAX_TTL], hasLongTexts: true },
-  // It takes targets for relative names, and identifiers end at a slash.
-  powerdns: { types: EVERY.replace(' CNAME', ''), confused: /\// },
+  // It takes the targets of CNAME records for relative names.
+  powerdns: { types: EVERY.replace(' CNAME', ''), onlyCreates: 'dns-lexicon does not show which records are disabled' },
   route53: { types: EVERY, onlyCreates: 'dns-lexicon gives all records of a set one identifier' },
   scaleway: {
     types: EVERY,

@@ -81,7 +81,9 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
       'www.example.com 192.0.2.2',
       'www.example.com 192.0.2.3',
     ])
-    expect((await run('doctor')).stdout).toMatch(/the settings of awkward are auth_token, file, mode[\s\S]*plans only create records/)
+    expect((await run('doctor')).stdout).toMatch(
+      /settings of awkward that are set: auth_token, file; not set: mode[\s\S]*plans only create records/,
+    )
   })
 
   test('records that it may not describe as they are, are left alone', async () => {
@@ -94,6 +96,8 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
       A('nameless', '192.0.2.5', { id: null }),
       A('twin', '192.0.2.6', { id: 'twin' }),
       A('twins', '192.0.2.6', { id: 'twin' }),
+      A('number', '192.0.2.6', { id: 7 }),
+      A('text', '192.0.2.6', { id: '7' }),
       A('@', 'ns1.example.net', { type: 'NS' }),
     ]
     store(KEEP, ...theirs)
@@ -106,7 +110,8 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
 
   test.each<[mode: string, words: RegExp, left: number]>([
     ['refuse', /dns-lexicon reports a failure/, 1],
-    ['ignore', /dns-lexicon did not do what was asked: the service has nothing/, 1],
+    ['ignore', /dns-lexicon did not do what was asked: the service has nothing \(compare/, 1],
+    ['misname', /the service has nothing, and www\.example\.com\.example\.com\. A 192\.0\.2\.2 is new/, 2],
     ['lose', /keep\.example\.com\. A 192\.0\.2\.1 300 is no longer there since the change/, 1],
     ['leak change', /no access with \*\*\*/, 1],
     ['die change', /was ended by SIGKILL/, 1],
@@ -163,6 +168,7 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
     ['provider: awkward, options: {auth_tokn: x}', /options\.auth_tokn: awkward has no such setting \(Did you mean "auth_token"/],
     ['provider: cloudfare', /dns-lexicon has no service cloudfare \(Did you mean "cloudflare"/],
     ['provider: auto', /auto guesses the service/],
+    ['provider: cloudflare, options: {zone_id: x}', /options\.zone_id: names one zone, which dns-lexicon would take for every other/],
   ])('settings that cannot be: %s', async (settings, words) => {
     const { run, define, folder } = awkward('awkward')
     writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  live: {type: lexicon, python: '${LEXICON_PYTHON}', ${settings}}\n`)

@@ -65,7 +65,7 @@ const RECORDS: Readonly<Record<string, readonly [owner: string, data: string, ot
 const TTLS = [3600, 7200] as const
 
 function linesOf(service: string, step: 0 | 1): string[] {
-  const { types, hasLongTexts, confused } = LEXICON_SERVICES[service] as (typeof LEXICON_SERVICES)[string]
+  const { types, hasLongTexts } = LEXICON_SERVICES[service] as (typeof LEXICON_SERVICES)[string]
   const lines = types.split(' ').map((type) => {
     const [owner, ...data] = RECORDS[type] as (typeof RECORDS)[string]
     return `${owner} ${TTLS[step]} ${type} ${data[step]}`
@@ -74,7 +74,7 @@ function linesOf(service: string, step: 0 | 1): string[] {
   return [
     ...lines,
     ...(step === 0 ? ['www 3600 A 192.0.2.2', 'gone 3600 A 192.0.2.9', ...(hasLongTexts ? [`long 3600 TXT ${long}`] : [])] : []),
-  ].filter((line) => confused?.test(line) !== true)
+  ]
 }
 
 test('every row has a server', () => {
@@ -129,7 +129,8 @@ for (const [service, { tools = [], start }] of Object.entries(JUDGES))
         return String(found?.[0])
       }
       const isComplete = LEXICON_SERVICES[service]?.onlyCreates === undefined
-      const counts: (number | null)[] = [(await counted(() => itself('list')))[0]]
+      const list = async (): Promise<number> => (await counted(() => itself('list')))[0]
+      const counts: (number | null)[] = [await list()]
       counts.push((await counted(() => itself('create', '192.0.2.1')))[0])
       for (const [step, content] of [
         ['update', '192.0.2.2'],
@@ -139,15 +140,14 @@ for (const [service, { tools = [], start }] of Object.entries(JUDGES))
         counts.push(isComplete ? (await counted(() => itself(`${step}=${id}`, content)))[0] : null)
       }
       expect(counts).toEqual(LEXICON_REQUESTS[service])
-      const [list, ...changes] = counts
-      // To plan, before the call and after it.
-      const reads = 3 * (list ?? 0)
-      if (!isComplete) changes.splice(1)
+      const changes = counts.slice(1, isComplete ? undefined : 2)
       for (const [index, lines] of [['ours 3600 A 192.0.2.3'], ['ours 3600 A 192.0.2.4'], []].slice(0, changes.length).entries()) {
         define(lines)
+        const before = await list()
         const [count, zone] = await counted(() => apply('--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'))
         expect(zone).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
-        expect(count).toBeLessThanOrEqual(reads + (changes[index] ?? 0))
+        // To plan, before the call and after it. At some services a list is one request for each record.
+        expect(count).toBeLessThanOrEqual(2 * before + (await list()) + (changes[index] ?? 0))
       }
       await proxy.close()
     })

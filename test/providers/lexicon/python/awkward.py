@@ -58,7 +58,8 @@ class Provider(BaseProvider):
     def create_record(self, rtype, name, content):
         self.misbehave('change')
         records = self.stored()
-        record = {'id': f'{len(records)}-{content}', 'type': rtype, 'name': self._full_name(name), 'ttl': self._get_lexicon_option('ttl'), 'content': content}
+        owner = name + self.domain if self.mode == 'misname' else self._full_name(name)
+        record = {'id': f'{len(records)}-{content}', 'type': rtype, 'name': owner, 'ttl': self._get_lexicon_option('ttl'), 'content': content}
         if self.mode == 'refuse':
             return False
         if self.mode == 'ignore':
