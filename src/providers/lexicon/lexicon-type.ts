@@ -1,6 +1,7 @@
 /** The provider type `lexicon`: a service of dns-lexicon. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { ProviderConfig } from '../../config/config.ts'
+import { pathsOfOptions } from '../bridge-options.ts'
 import type { ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { lexiconCapabilities } from './capabilities.ts'
@@ -14,6 +15,7 @@ export const LEXICON: ProviderType = {
   checkSettings,
   // dns-lexicon does not say which hosts it contacts.
   endpoints: () => [],
+  paths: pathsOfOptions,
   create: async (config, context) => (await import('./lexicon-provider.ts')).createLexicon(config, context),
 }
 

@@ -183,6 +183,18 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
     expect(isSeen()).toBe(false)
   })
 
+  test.each(['file::/etc/hosts', '../elsewhere', '~/key'])('an option leads to no file out of the folder in CI: %s', async (path) => {
+    const { run, define, folder, isSeen } = awkward('awkward', { env: { CI: 'true', ZONEWRIGHT_ALLOWED_PACKAGES: 'lexicon:awkward' } })
+    const python = `python: '${LEXICON_PYTHON}'`
+    writeFileSync(
+      join(folder, 'zonewright.yaml'),
+      `providers:\n  live: {type: lexicon, provider: awkward, ${python}, options: {file: '${path}'}}\n`,
+    )
+    define([KEPT])
+    expectEnd(await run('plan'), 1, { said: 'options.file' })
+    expect(isSeen()).toBe(false)
+  })
+
   test('zones are imported by name, and copied', async () => {
     const { run, store, stored, folder } = awkward('digitalocean')
     store(KEEP, A('www', '192.0.2.2'))

@@ -152,3 +152,19 @@ for (const [service, { tools = [], start }] of Object.entries(JUDGES))
       await proxy.close()
     })
   })
+
+describeWithTools([LEXICON_PYTHON, 'pdns_server', 'pdnsutil'], 'dns-lexicon at powerdns', () => {
+  test('leaves a disabled record alone, which it lists as any other', async () => {
+    const { server, options } = await (JUDGES['powerdns'] as Judge).start()
+    const api = `${server}/servers/localhost/zones/example.com.`
+    const headers = { 'X-API-Key': String(options['auth_token']) }
+    const records = [{ content: '192.0.2.9', disabled: true }]
+    const rrsets = [{ name: 'off.example.com.', type: 'A', ttl: 300, changetype: 'REPLACE', records }]
+    expect((await fetch(api, { method: 'PATCH', headers, body: JSON.stringify({ rrsets }) })).status).toBe(204)
+    const { define, apply } = lexiconScene({ service: 'powerdns', server, options })
+    define(['www 300 A 192.0.2.1'])
+    expect(await apply('--allow', 'deletes')).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
+    const zone = (await (await fetch(api, { headers })).json()) as { rrsets: (typeof rrsets)[number][] }
+    expect(zone.rrsets.find(({ name }) => name === 'off.example.com.')).toMatchObject({ records })
+  })
+})
