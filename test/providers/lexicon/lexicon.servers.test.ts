@@ -16,6 +16,8 @@ interface Stored {
   readonly type: string
   readonly ttl: number | string | null
   readonly content: string
+  /** The name that a creation had. */
+  readonly asked?: string
 }
 const A = (name: string, content: string, more: Partial<Stored> = {}): Stored => ({
   id: `id-${name}`,
@@ -67,6 +69,16 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
     if (status === 1) expect(ended.stderr).toContain('dns-lexicon takes this zone for')
   })
 
+  test('names are absolute, and one that it takes for another is refused', async () => {
+    const { run, define, apply, stored } = awkward('awkward')
+    define([KEPT, WWW, '@ 300 IN A 192.0.2.4', 'example.com.net 300 IN A 192.0.2.5'])
+    expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 3 } })
+    const names = ['example.com.', 'example.com.net.example.com.', 'www.example.com.']
+    expect(stored().flatMap(({ asked }) => asked ?? []).sort()).toEqual(names)
+    define([KEPT, 'www.notexample.com 300 IN A 192.0.2.2'])
+    expectEnd(await run('plan'), 1, { said: 'dns-lexicon takes this name for another one' })
+  })
+
   test('a service without a row only creates, and says so', async () => {
     const { run, define, apply, store, stored } = awkward('awkward')
     store(KEEP, A('other', '192.0.2.9'), A('text', '10 mail', { type: 'MX' }))
@@ -102,7 +114,7 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
     ]
     store(KEEP, ...theirs)
     define([WWW])
-    const { stderr } = await run('plan')
+    const { stderr } = await run('plan', '--verbose')
     for (const { name } of theirs.slice(0, -1)) expect(stderr).toMatch(new RegExp(`${name}\\. .* at live, and stays as it is`))
     expect(await apply('--allow', 'deletes')).toMatchObject({ readBack: 'equal', calls: { total: 2 } })
     expect(stored()).toEqual([...theirs, expect.objectContaining({ name: 'www.example.com' })])

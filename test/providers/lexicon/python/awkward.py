@@ -59,7 +59,7 @@ class Provider(BaseProvider):
         self.misbehave('change')
         records = self.stored()
         owner = name + self.domain if self.mode == 'misname' else self._full_name(name)
-        record = {'id': f'{len(records)}-{content}', 'type': rtype, 'name': owner, 'ttl': self._get_lexicon_option('ttl'), 'content': content}
+        record = {'id': f'{len(records)}-{content}', 'type': rtype, 'name': owner, 'ttl': self._get_lexicon_option('ttl'), 'content': content, 'asked': name}
         if self.mode == 'refuse':
             return False
         if self.mode == 'ignore':
