@@ -74,7 +74,11 @@ describeWithTools([LEXICON_PYTHON], 'dns-lexicon', () => {
     define([KEPT, WWW, '@ 300 IN A 192.0.2.4', 'example.com.net 300 IN A 192.0.2.5'])
     expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 3 } })
     const names = ['example.com.', 'example.com.net.example.com.', 'www.example.com.']
-    expect(stored().flatMap(({ asked }) => asked ?? []).sort()).toEqual(names)
+    expect(
+      stored()
+        .flatMap(({ asked }) => asked ?? [])
+        .sort(),
+    ).toEqual(names)
     define([KEPT, 'www.notexample.com 300 IN A 192.0.2.2'])
     expectEnd(await run('plan'), 1, { said: 'dns-lexicon takes this name for another one' })
   })
