@@ -101,7 +101,7 @@ export const warning = (message: string, hint: string): Diagnostic => ({ severit
 
 const packagesUnknown = (className: string): Diagnostic =>
   warning(
-    `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+    `the CI jobs do not install the package of ${className}: it is not known, or states no version`,
     'add its installation to the CI jobs, after that of Zonewright',
   )
 
