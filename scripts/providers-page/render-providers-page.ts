@@ -1,4 +1,5 @@
-/** docs/providers.md: what each type of provider supports, from its capabilities and `notes.ts`. */
+/** docs/providers.md: the settings of each type of provider and what it supports, from its schema, its capabilities and `notes.ts`. */
+import { readFileSync } from 'node:fs'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { CAPABILITY_SUBJECTS, type CapabilitySubject, describeCapabilities } from '../../src/report/describe-capabilities.ts'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from './notes.ts'
@@ -21,12 +22,10 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     )
   return `# Providers
 
-[How do I install Zonewright?](installing.md)
+Each type of provider with its settings and limits. The settings that every type has are in [the configuration](configuration.md#providers). This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
+\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](contributors/writing-a-provider.md).
 
-Which provider do I take, and what can it hold? This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
-\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](writing-a-provider.md).
-
-## Which provider do I take?
+## Choosing a provider
 
 ${table(
   ['your zones are', 'type', 'set it up'],
@@ -35,15 +34,15 @@ ${table(
     ...(variant === undefined ? [] : [[variant.when, `${link(type)} ${variant.settings}`, page(variant.setup)]]),
   ]),
 )}
-## What does one call do?
+## Requests and preconditions
 
 ${columns('call', 'whole', 'conflict', 'newZones')}
-## What can a zone hold?
+## Zone limits
 
 ${columns('limit', 'apexNs', 'soa')}
 Types and TTLs are in the sections below.
 
-## How many requests does a plan need?
+## Requests per plan
 
 For one zone that exists, measured by a test at real servers:
 
@@ -54,7 +53,7 @@ ${table(
     ...(variant === undefined ? [] : [[`${link(type)} ${variant.settings}`, variant.requests, '']]),
   ]),
 )}
-## What has confirmed each provider?
+## Evidence
 
 The tests run at real servers where there are any. For a service they run at a server of ours, which must answer as the real one did in every recorded exchange, and serve clients of others, unchanged. What a service
 has changed since its exchanges were recorded, or what they do not show, is known from its documents alone.
@@ -82,14 +81,39 @@ function section({
 ${notes.title}: [how to set it up](${notes.setup}).
 
 ${table(['', ''], [...rows, ['requests of a `plan`', notes.requests.words]])}
-${remarks}`
+${remarks}
+${table(['setting', 'meaning'], settingsOf(readSchema(type)))}`
 }
+
+interface Schema {
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+const readSchema = (type: string): Schema =>
+  JSON.parse(readFileSync(new URL(`../../src/providers/${type}/settings.schema.json`, import.meta.url), 'utf8'))
+
+/** The settings that every type has, which docs/configuration.md describes. */
+const COMMON: ReadonlySet<string> = new Set(['type', 'parallelism', 'timeout'])
+
+/** Rows of settings, required ones in bold, those of an object below it. */
+const settingsOf = ({ properties = {}, required = [] }: Schema, parent = ''): string[][] =>
+  Object.entries(properties)
+    .filter(([key]) => !COMMON.has(key))
+    .flatMap(([key, schema]) => {
+      const name = `\`${parent}${key}\``
+      const choices = schema.enum === undefined ? '' : ` One of ${schema.enum.map((one) => `\`${one}\``).join(', ')}.`
+      const row = [required.includes(key) && parent === '' ? `**${name}**` : name, `${schema.description ?? ''}${choices}`.trim()]
+      return [row, ...settingsOf(schema, `${parent}${key}.`)]
+    })
 
 const page = (setup: string): string => `[${setup.replace(/#.*/, '')}](${setup})`
 
 const link = (type: string): string => `[\`${type}\`](#${type})`
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
   `${[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')}\n`
