@@ -19,7 +19,7 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 const ASSETS = {
   'docs/diagnostics.md': 'docs/diagnostics.md',
   ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
-  'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
+  'python_bridge.py': 'src/providers/python_bridge.py',
   ...Object.fromEntries(LANGUAGE_OF_DNSCONTROL.map((file) => [basename(file), file])),
 }
 

@@ -16,7 +16,8 @@ export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 const MAX_SECRET_OCTETS = 65_536
 
 /** The ends of the keys of provider settings that contain secrets, at any depth: `token`, `key_secret`, `secret_access_key`. */
-const SECRET_KEY = /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key)$/
+const SECRET_KEY =
+  /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key|consumer_key|pass|psw|pass_phrase|service_account_info|key_content)$/
 
 /** Settings of our types that are no secrets, and may be `env:NAME` nevertheless. Plans may have their values, such as in identifiers of records. */
 export const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(

@@ -20,6 +20,7 @@ import { GANDI } from './gandi/gandi-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { ShapeError } from './json-shape.ts'
+import { LEXICON } from './lexicon/lexicon-type.ts'
 import type { InMemoryProvider, Memory } from './memory/memory-provider.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { OVH } from './ovh/ovh-config.ts'
@@ -57,6 +58,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   porkbun: PORKBUN,
   powerdns: POWERDNS,
   hetzner: HETZNER,
+  lexicon: LEXICON,
   octodns: OCTODNS,
   rfc2136: RFC2136,
   route53: ROUTE53,

@@ -12,6 +12,7 @@ import {
   type CiNeeds,
   type CiSettings,
   cloudNeeds,
+  codeOf,
   INSTALL_SCRIPT,
   installPackages,
   installPythonPackages,
@@ -51,11 +52,12 @@ export async function filesForCi(
 ): Promise<readonly InitFile[]> {
   const { hosts, variables, packages, code } = needsOf(config)
   const pythonPackages: string[] = []
-  for (const { name, settings } of output === null ? [] : config.providers.values()) {
-    if (typeof settings['class'] !== 'string') continue
+  for (const { name, type, settings } of output === null ? [] : config.providers.values()) {
+    if (type !== 'lexicon' && typeof settings['class'] !== 'string') continue
+    const [code] = codeOf(type, settings) as [string]
     const own = mayRun ? await pythonPackagesOf(config, name, env) : []
     pythonPackages.push(...own)
-    if (own.length < (settings['class'].startsWith('octodns.') ? 1 : 2)) output?.diagnostics([packagesUnknown(settings['class'])])
+    if (own.length < (/^(?:octodns\.|lexicon:)/.test(code) ? 1 : 2)) output?.diagnostics([packagesUnknown(code)])
   }
   const [only] = variables
   const isCloud = variables.length === 1 && [...config.providers.values()].every(({ type }) => type === 'cloud')
@@ -113,7 +115,7 @@ export const warning = (message: string, hint: string): Diagnostic => ({ severit
 
 const packagesUnknown = (className: string): Diagnostic =>
   warning(
-    `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+    `the CI jobs do not install the package of ${className}: it is not known, or states no version`,
     'add its installation to the CI jobs, after that of Zonewright',
   )
 

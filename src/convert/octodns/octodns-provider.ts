@@ -14,7 +14,7 @@ export interface ConvertedTarget {
   readonly name: string
   /** The keys in the order to print. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** Whether octoDNS's class runs in Python, because no native provider has its class and options. */
+  /** Whether octoDNS's class or dns-lexicon runs in Python, because no native provider has its options. */
   readonly needsPython: boolean
   /** The option because of which the native provider with its class is not used. */
   readonly lacks?: string | undefined
@@ -194,7 +194,7 @@ export function freeName(text: string, taken: ReadonlySet<string>): string {
 }
 
 /** The environment variable for a secret of a provider. */
-const variableFor = (provider: string, key: string): string =>
+export const variableFor = (provider: string, key: string): string =>
   `${provider}_${key}`
     .toUpperCase()
     .replace(/[^A-Z0-9_]/g, '_')
