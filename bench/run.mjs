@@ -1,6 +1,6 @@
 /**
  * Time, CPU time and memory of whole processes, with the ratio to `node -e 0`, which runs alternately. `npm run bench` writes the figures into
- * docs/performance.md, and the ratios of CPU time and memory into budget.json. `npm run bench -- --short` compares with these ratios: it fails if one is larger
+ * docs/contributors/performance.md, and the ratios of CPU time and memory into budget.json. `npm run bench -- --short` compares with these ratios: it fails if one is larger
  * by more than `TOLERANCE` in each of `ROUNDS` rounds.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const TOLERANCE = 0.15
 const ROUNDS = IS_SHORT ? 3 : 1
 const RECORDS = 12_000
 const COUNT = RECORDS.toLocaleString('en-US')
-const [BUDGET, PAGE] = ['budget.json', '../docs/performance.md'].map((path) => join(import.meta.dirname, path))
+const [BUDGET, PAGE] = ['budget.json', '../docs/contributors/performance.md'].map((path) => join(import.meta.dirname, path))
 
 const ZONES = 200
 

@@ -59,8 +59,6 @@ export function referenceOf(text) {
   const block = (list) => `\`\`\`ts\n${list.join('\n\n').replaceAll('export declare ', '').replaceAll('export ', '')}\n\`\`\``
   return `# Functions of programs
 
-[How do I install Zonewright?](../installing.md)
-
 \`zonewright/definition\` has these functions. This page is made of its types.
 
 ## Zones and helpers

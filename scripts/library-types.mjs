@@ -54,8 +54,6 @@ function referenceOf(folder) {
   const first = (found) => found.filter((one) => !once.has(keyOf(one)) && once.add(keyOf(one)))
   return `# Functions and types of the library
 
-[How do I install Zonewright?](../installing.md)
-
 This page is made of the types of the package: \`npm run update-library-reference\` writes it, and a test fails if a public type is not as it says.
 
 ${entries.map(({ title, found }) => `## \`${title}\`\n\n${block(first(found))}`).join('\n\n')}

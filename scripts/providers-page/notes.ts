@@ -176,7 +176,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'A file with comments, or with anything else that would be lost, is not changed (`zone-read-only`).',
       'With `class`, the class decides what a zone supports, and the tables above do not apply. `doctor` and [its page](providers/octodns.md) say more.',
     ],
-    setup: 'octodns-and-dnscontrol.md#to-octodns',
+    setup: 'tasks/octodns-and-dnscontrol.md#to-octodns',
     judges: 'octoDNS; with `class`, the classes for BIND, PowerDNS and Route 53, and those of the services here',
   },
   ovh: {
@@ -218,7 +218,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'The API has no preconditions. A call is sent only if the zone was read at most ten seconds before, and not if a record set differs from the plan. A change of another client within this time may be overwritten.',
       'Owner names consist of letters, digits, `-`, `_` and `/`, with a leading `*` at most. DNSKEY records are only at the apex, DS records never.',
     ],
-    setup: 'name-servers.md#powerdns-over-its-http-api',
+    setup: 'tasks/name-servers.md#powerdns-over-its-http-api',
     judges: 'PowerDNS',
   },
   rfc2136: {
@@ -229,7 +229,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'The server checks in one step that every record set is as the plan expects, and changes them all or none.',
       'The server raises the serial itself.',
     ],
-    setup: 'name-servers.md#dynamic-update',
+    setup: 'tasks/name-servers.md#dynamic-update',
     judges: 'BIND, Knot DNS, PowerDNS',
   },
   route53: {
@@ -283,7 +283,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'A change replaces the file as a whole, after the `check` command has accepted it. Then `reload` tells the server.',
       'The serial rises with every change.',
     ],
-    setup: 'name-servers.md#a-folder-that-your-server-serves',
+    setup: 'tasks/name-servers.md#a-folder-that-your-server-serves',
     judges: 'named-checkzone, BIND, NSD, Knot DNS',
   },
 }

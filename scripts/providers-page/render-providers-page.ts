@@ -21,12 +21,10 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     )
   return `# Providers
 
-[How do I install Zonewright?](installing.md)
+What each type of provider supports. This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
+\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](contributors/writing-a-provider.md).
 
-Which provider do I take, and what can it hold? This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
-\`zonewright providers\` prints the same for the providers of your config, also for those from [packages](writing-a-provider.md).
-
-## Which provider do I take?
+## Choosing a provider
 
 ${table(
   ['your zones are', 'type', 'set it up'],
@@ -35,15 +33,15 @@ ${table(
     ...(variant === undefined ? [] : [[variant.when, `${link(type)} ${variant.settings}`, page(variant.setup)]]),
   ]),
 )}
-## What does one call do?
+## Requests and preconditions
 
 ${columns('call', 'whole', 'conflict', 'newZones')}
-## What can a zone hold?
+## Zone limits
 
 ${columns('limit', 'apexNs', 'soa')}
 Types and TTLs are in the sections below.
 
-## How many requests does a plan need?
+## Requests per plan
 
 For one zone that exists, measured by a test at real servers:
 
@@ -54,7 +52,7 @@ ${table(
     ...(variant === undefined ? [] : [[`${link(type)} ${variant.settings}`, variant.requests, '']]),
   ]),
 )}
-## What has confirmed each provider?
+## Evidence
 
 The tests run at real servers where there are any. For a service they run at a server of ours, which must answer as the real one did in every recorded exchange, and serve clients of others, unchanged. What a service
 has changed since its exchanges were recorded, or what they do not show, is known from its documents alone.

@@ -31,7 +31,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'IPv4 address',
     'RFC 1035 section 3.4.1',
     ['www 3600 IN A 192.0.2.1', 'www 3600 IN A 192.0.2.2'],
-    'With `auto_ptr: true`, addresses get [PTR records](../reverse-zones.md) in the reverse zones that are defined.',
+    'With `auto_ptr: true`, addresses get [PTR records](../tasks/reverse-zones.md) in the reverse zones that are defined.',
     'With `from:` instead of values, addresses come from [a live inventory](../configuration.md#how-do-i-take-addresses-from-a-live-inventory).',
   ),
   AAAA: notes(
@@ -84,7 +84,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Name of an address, in a reverse zone',
     'RFC 1035 section 3.3.12',
     'host 3600 IN PTR www.example.net.',
-    'The zone is a network: `domain: 192.0.2.0/24` is `2.0.192.in-addr.arpa`. See [reverse zones](../reverse-zones.md), also for PTR records that follow from A and AAAA records.',
+    'The zone is a network: `domain: 192.0.2.0/24` is `2.0.192.in-addr.arpa`. See [reverse zones](../tasks/reverse-zones.md), also for PTR records that follow from A and AAAA records.',
   ),
   SRV: notes(
     'Location of a service: host and port',

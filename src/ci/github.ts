@@ -118,7 +118,8 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     return status !== 404 && /^(?:identical|behind)$/.test(fieldOf(body, 'string', 'status'))
   }
   const problemOfLast = async (last: WorkflowRun, earlier: WorkflowRun | undefined, base: string): Promise<string | null> => {
-    if (!PLAN_RUN.test(last.title)) return `does not say which pull request it is for: set the run-name of ${workflow} as docs/ci.md shows`
+    if (!PLAN_RUN.test(last.title))
+      return `does not say which pull request it is for: set the run-name of ${workflow} as docs/tasks/ci.md shows`
     if (last.startedAt === earlier?.startedAt) return `began in the same second as run ${earlier.id}`
     if (last.conclusion !== 'success') return `ended with ${last.conclusion}`
     // For such a run, GitHub has given both the last commit of the pull request and the last commit of the base branch; its documentation mentions neither.

@@ -47,7 +47,7 @@ export const diagnosticOfSite = ({ code, message, status }: SiteError): Diagnost
 
 const HINTS: Readonly<Record<number, string>> = {
   401: 'the token is wrong or has expired',
-  403: 'the token lacks a permission: see the permissions of each job in docs/ci.md',
+  403: 'the token lacks a permission: see the permissions of each job in docs/tasks/ci.md',
   404: 'the repository or object does not exist, or the token may not see it',
 }
 

@@ -6,14 +6,14 @@ import { EXEMPTIONS, ROOMS } from './rules.ts'
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** Paths in code spans; those of docs/architecture.md are relative to `src/`, its planner steps to `src/plan/`. */
+/** Paths in code spans; those of docs/contributors/architecture.md are relative to `src/`, its planner steps to `src/plan/`. */
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/`([\w./-]+(?:\.(?:ts|json|md|mjs)|\/))`/g)]
     .map(([, path = '']) => path)
     .filter((path) => !/[A-Z]{4}/.test(path.replace(/\w+\.md$/, '')))
 
 describe.each([
-  ['docs/architecture.md', ['', 'src', 'src/plan', 'src/providers']],
+  ['docs/contributors/architecture.md', ['', 'src', 'src/plan', 'src/providers']],
   ['CONTRIBUTING.md', ['', 'src']],
 ] as const)('%s', (document, bases) => {
   test('names files and folders that exist', () => {
@@ -34,21 +34,21 @@ test('README.md and every page for users lead to the page about installing', () 
   expect(/^## Install\n(.*?)^## /ms.exec(read('README.md'))?.[1]).toContain('](docs/installing.md)')
 })
 
-test('docs/architecture.md shows every folder of src', () => {
-  const text = read('docs/architecture.md')
+test('docs/contributors/architecture.md shows every folder of src', () => {
+  const text = read('docs/contributors/architecture.md')
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(folders.map(({ name }) => name).filter((name) => !text.includes(`\n  ${name}/ `))).toEqual([])
 })
 
-test('docs/architecture.md states what each room imports, in their order', () => {
-  const rows = [...read('docs/architecture.md').matchAll(/^ {2}\| `(\w+)` \| (.*) \|$/gm)].map(
+test('docs/contributors/architecture.md states what each room imports, in their order', () => {
+  const rows = [...read('docs/contributors/architecture.md').matchAll(/^ {2}\| `(\w+)` \| (.*) \|$/gm)].map(
     ([, room = '', text = '']) => [room, [...text.matchAll(/`([\w/]+)`/g)].map(([, name]) => name)] as const,
   )
   expect(rows).toEqual(Object.entries(ROOMS))
 })
 
-test('docs/architecture.md lists every exemption', () => {
-  const text = read('docs/architecture.md')
+test('docs/contributors/architecture.md lists every exemption', () => {
+  const text = read('docs/contributors/architecture.md')
   expect(EXEMPTIONS.filter(([, , why]) => !text.includes(why))).toEqual([])
   if (EXEMPTIONS.length === 0) expect(text).toContain('No import is exempted.')
 })

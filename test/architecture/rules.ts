@@ -2,7 +2,7 @@ import type { IRegularForbiddenRuleType } from 'dependency-cruiser'
 
 /**
  * The folders of `src/` in their order, each with the folders that it imports. They stand before it, so there is one way through the source.
- * docs/architecture.md shows this table; a test compares it with every import.
+ * docs/contributors/architecture.md shows this table; a test compares it with every import.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -67,7 +67,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Imports against the table: from, to (patterns of paths) and why. docs/architecture.md lists each of them. */
+/** Imports against the table: from, to (patterns of paths) and why. docs/contributors/architecture.md lists each of them. */
 export const EXEMPTIONS: readonly (readonly [from: string, to: string, why: string])[] = []
 
 /** Rooms whose folders import each other in one direction only. In the others, a file on top of its folders lists them: a registry, routes, formats. */

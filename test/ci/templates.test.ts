@@ -122,8 +122,8 @@ describe('action.yml', () => {
   })
 })
 
-test('docs/ci.md shows the run-name of the workflow', () => {
-  expect(read('docs/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
+test('docs/tasks/ci.md shows the run-name of the workflow', () => {
+  expect(read('docs/tasks/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
 })
 
 test('the hooks check what has changed since the last commit', () => {

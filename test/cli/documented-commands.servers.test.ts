@@ -140,18 +140,18 @@ const SERVERS = { tags: ['servers'] }
 const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
 const DIRECTORY = { 'zonewright.yaml': CONFIG, 'zones/example.com.yaml': EDITED }
 
-test('docs/import-and-export.md: record', SERVERS, async () => {
+test('docs/tasks/import-and-export.md: record', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
-  const steps = stepsOf(blockOf('docs/import-and-export.md', '`record', 'console'))
+  const steps = stepsOf(blockOf('docs/tasks/import-and-export.md', '`record', 'console'))
   const outputs = await shell.run(steps.map(({ command }) => command))
   for (const [index, step] of steps.entries()) expectShown(outputs[index] ?? '', step)
 })
 
-test('docs/import-and-export.md: first examples, except the transfer with a key', SERVERS, async () => {
+test('docs/tasks/import-and-export.md: first examples, except the transfer with a key', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
-  const lines = linesOf(blockOf('docs/import-and-export.md', 'Import, export', 'sh')).filter((line) => !/ axfr | --from /.test(line))
+  const lines = linesOf(blockOf('docs/tasks/import-and-export.md', 'Import, export', 'sh')).filter((line) => !/ axfr | --from /.test(line))
   const outputs = await shell.run(
     lines.map((line) => `${line.replace('/var/named', 'named').replace('-o zones ', '-o elsewhere ')}; echo "status $?"`),
   )
@@ -161,9 +161,9 @@ test('docs/import-and-export.md: first examples, except the transfer with a key'
   expect(outputs[2]).toMatch(/\+ {2}www: .*192\.0\.2\.10.*\nstatus 0\n/)
 })
 
-test('docs/octodns-and-dnscontrol.md: from octoDNS', SERVERS, async () => {
+test('docs/tasks/octodns-and-dnscontrol.md: from octoDNS', SERVERS, async () => {
   const shell = await openShell()
-  const lines = linesOf(blockOf('docs/octodns-and-dnscontrol.md', 'From octoDNS', 'console'))
+  const lines = linesOf(blockOf('docs/tasks/octodns-and-dnscontrol.md', 'From octoDNS', 'console'))
   expect(lines).toHaveLength(3)
   const production = `providers:
   config: {class: octodns.provider.yaml.YamlProvider, directory: ./config}
@@ -179,10 +179,10 @@ zones:
   for (const output of outputs) expect(output).toMatch(/1 zone with 1 record, read back and compared\.\nNext:\n.*\nstatus 0\n/s)
 })
 
-describeWithTools(['curl', 'jq', 'openssl'], 'docs/saved-plans.md', () => {
+describeWithTools(['curl', 'jq', 'openssl'], 'docs/tasks/saved-plans.md', () => {
   test('saves a plan, queries it, and reports it as stale', async () => {
     const shell = await openShell()
-    const blocks = blocksOf('docs/saved-plans.md').filter(({ language }) => language === 'console')
+    const blocks = blocksOf('docs/tasks/saved-plans.md').filter(({ language }) => language === 'console')
     const [save, stale, query] = blocks.map(({ text }) => stepsOf(text)[0]) as [Step, Step, Step]
     const definition = (address: string): string =>
       `domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: A, value: ${address}}, www: {type: CNAME, value: '@'}}\n`
@@ -208,12 +208,12 @@ describeWithTools(['curl', 'jq', 'openssl'], 'docs/saved-plans.md', () => {
   })
 })
 
-describeWithTools(['openssl', 'ssh-keygen'], 'docs/snapshots.md', () => {
+describeWithTools(['openssl', 'ssh-keygen'], 'docs/tasks/snapshots.md', () => {
   test('makes keys and a snapshot, and plans against it without a token', async () => {
     const shell = await openShell()
-    const blocks = blocksOf('docs/snapshots.md')
+    const blocks = blocksOf('docs/tasks/snapshots.md')
     const keys = blocks.filter(({ heading, language }) => heading.includes('keys') && language === 'sh').map(({ text }) => text.trim())
-    const [make, plan] = stepsOf(blockOf('docs/snapshots.md', 'Plan without credentials', 'console')) as [Step, Step]
+    const [make, plan] = stepsOf(blockOf('docs/tasks/snapshots.md', 'Plan without credentials', 'console')) as [Step, Step]
     const definition = (address: string): string =>
       `domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: A, value: ${address}}}\n`
     shell.write({ first: definition('192.0.2.1'), second: definition('192.0.2.7') })

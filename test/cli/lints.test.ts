@@ -170,5 +170,5 @@ describe('validate', () => {
 })
 
 test.each(LINT_CODES)('explain prints the page of %s', async (code) => {
-  expectEnd(await cli(['explain', code], { cwd: folderWith({}) }), 0, { out: new RegExp(`^${code}\n\nWhat does it find`) })
+  expectEnd(await cli(['explain', code], { cwd: folderWith({}) }), 0, { out: new RegExp(`^${code}\n\nFinding`) })
 })

@@ -1,4 +1,4 @@
-/** The CI workflows of `init` and the documentation: their structure. `test/ci` runs their jobs. */
+/** The CI workflows of `init`: their structure. `test/ci` runs their jobs. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -17,11 +17,6 @@ const [generated, checks] = ciFiles('github', RELEASE, ['dns.example.net'], clou
   string,
 ]
 
-const documented = (): string => {
-  const page = readFileSync(new URL('../../docs/saved-plans.md', import.meta.url), 'utf8')
-  return /^```yaml\n(on:\n.*?)^```$/ms.exec(page)?.[1] as string
-}
-
 /** The step that installs the program. */
 const INSTALL = 'sh -c "$INSTALL_ZONEWRIGHT"'
 const secretsOf = (value: unknown): string[] => [...new Set(JSON.stringify(value).match(/(?<=secrets\.)[A-Z_]+/g))]
@@ -29,7 +24,6 @@ const secretsOf = (value: unknown): string[] => [...new Set(JSON.stringify(value
 describe.each([
   ['with the secrets', generated],
   ['without secrets', checks],
-  ['in docs/saved-plans.md', documented()],
 ])('the workflow %s', (_, text) => {
   const parsed = parseWorkflow(text)
   const jobs = Object.entries(parsed.jobs)

@@ -8,7 +8,7 @@ const text = read('docs/configuration.md')
 const schema = JSON.parse(read('schemas/config.schema.json'))
 const blocks = (page: string, kind: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`yaml ${kind}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block ?? '')
-const others = read('docs/other-clients.md')
+const others = read('docs/tasks/acme-and-external-dns.md')
 const examples = [...blocks(text, 'config'), ...blocks(others, 'config')]
 const PLACE = { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' }
 

@@ -68,14 +68,14 @@ it('has a page with the same sections for each lint', () => {
     expect(
       [...body.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading),
       code,
-    ).toEqual(['What does it find?', 'Why does it matter?', 'How do I mend it?', 'How do I suppress it?', 'Where does the rule come from?'])
+    ).toEqual(['Finding', 'Why it matters', 'Remedy', 'Suppression', 'Source of the rule'])
     expect(index).toContain(`[\`${code}\`](${code}.md)`)
   }
 })
 
 test.each(pages)('$code: the suppression on its page works', async ({ code, body }) => {
   const given = examples(body, 'fails')
-  const [, suppressed = ''] = /## How do I suppress it\?.*?^```yaml\n(.*?)^```$/ms.exec(body) ?? []
+  const [, suppressed = ''] = /## Suppression.*?^```yaml\n(.*?)^```$/ms.exec(body) ?? []
   expect(suppressed).toContain(code)
   const own = given['zones/example.com.yaml'] ?? ''
   const domain = own.startsWith('domain:') ? `domain: example.com\nrecords:\n${suppressed.replace(/^/gm, '  ').trimEnd()}\n` : suppressed

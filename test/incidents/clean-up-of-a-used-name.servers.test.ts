@@ -153,9 +153,13 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
   })
 })
 
-/** The command of docs/usage.md that counts the queries in BIND's log. */
-const RECIPE = /^cat queries\.log\* .*$/m.exec(readFileSync(new URL('../../docs/usage.md', import.meta.url), 'utf8'))?.[0] as string
-const LOGGING = /^logging \{\n.*?\n\};\n/ms.exec(readFileSync(new URL('../../docs/usage.md', import.meta.url), 'utf8'))?.[0] as string
+/** The command of docs/tasks/names-still-queried.md that counts the queries in BIND's log. */
+const RECIPE = /^cat queries\.log\* .*$/m.exec(
+  readFileSync(new URL('../../docs/tasks/names-still-queried.md', import.meta.url), 'utf8'),
+)?.[0] as string
+const LOGGING = /^logging \{\n.*?\n\};\n/ms.exec(
+  readFileSync(new URL('../../docs/tasks/names-still-queried.md', import.meta.url), 'utf8'),
+)?.[0] as string
 
 describeWithTools(['named', 'dig', 'awk'], 'at BIND with a query log', () => {
   test('the name in use is refused, and lifted by name', async () => {

@@ -1,4 +1,4 @@
-/** Programs of DNSControl make what DNSControl itself made of them, but for the differences that docs/dnsconfig.md lists. */
+/** Programs of DNSControl make what DNSControl itself made of them, but for the differences that docs/tasks/dnsconfig.md lists. */
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +29,7 @@ const CASES = textOf('../corpora/dnscontrol-js/cases.jsonl')
 
 /** The numbers of cases in the first column of the table of differences. */
 const DIFFERENT = new Set(
-  [...textOf('../../docs/dnsconfig.md').matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, numbers = '']) => numbers.split(', ')),
+  [...textOf('../../docs/tasks/dnsconfig.md').matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, numbers = '']) => numbers.split(', ')),
 )
 const numberOf = (one: Case): string => one.case.slice(0, 3)
 

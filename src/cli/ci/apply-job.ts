@@ -132,7 +132,7 @@ const APPLIED_BEFORE =
   'All its zones have changed since the plan was made. **If this job runs again, an earlier run has applied the plan:** what follows below says whether anything is left.\n\n'
 
 const APPROVE =
-  'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'
+  'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/tasks/approvals.md.'
 
 /**
  * Compares what the push has changed with the live zones, after everything was applied, and plans what is left. Nothing left is success: somebody else made the

@@ -42,7 +42,7 @@ export async function withSite(
 ): Promise<ExitStatus> {
   const open = openSite(job, { env: io.env, secrets: io.secrets, source })
   if (!open.ok) {
-    output.error('ci-job', open.message, 'see docs/ci.md')
+    output.error('ci-job', open.message, 'see docs/tasks/ci.md')
     return EXIT.failure
   }
   try {

@@ -62,4 +62,4 @@ const withMarker = (command: Command, name: string): Command =>
   command.option('--marker <name>', 'finds the comment or issue again; give each config of a repository its own', name)
 
 const HELP = `
-These commands run in jobs of GitHub Actions and GitLab CI: docs/ci.md.`
+These commands run in jobs of GitHub Actions and GitLab CI: docs/tasks/ci.md.`

@@ -285,7 +285,7 @@ function configFor({ output, provider, options, seen }: InitContext, path: strin
     type: zonefile
     directory: ${JSON.stringify(folder)}
     file_name: '${fileName}'
-    # For the name server, here BIND (docs/name-servers.md#a-folder-that-your-server-serves):
+    # For the name server, here BIND (docs/tasks/name-servers.md#a-folder-that-your-server-serves):
     # check: named-checkzone
     # reload: rndc reload {zone}
     # list: {format: bind, file: /var/lib/bind/zones.conf, reload: rndc reconfig}`

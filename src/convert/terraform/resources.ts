@@ -1,6 +1,6 @@
 /**
  * The zones and records among the resources of Terraform's providers. The attributes are those of the schemas of hashicorp/aws 6, cloudflare/cloudflare 4 and 5,
- * hashicorp/google 6, linode/linode 3 and hashicorp/dns 3 (docs/terraform.md).
+ * hashicorp/google 6, linode/linode 3 and hashicorp/dns 3 (docs/tasks/terraform.md).
  */
 import { failure, ok, type Result } from '../../base/result.ts'
 import { isObject } from '../../base/text.ts'

@@ -21,7 +21,7 @@ export interface ProviderPackage {
   readonly apiVersion: typeof API_VERSION
   /** The JSON Schema (2020-12) of its settings without `type`, `parallelism` and `timeout`; `validate` checks them against it. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** What it can store. Absent fields are those of a plain store of RRsets, see `docs/writing-a-provider.md`. */
+  /** What it can store. Absent fields are those of a plain store of RRsets, see `docs/contributors/writing-a-provider.md`. */
   readonly capabilities: Partial<Capabilities>
   /** Every host that a provider with these settings contacts, as a URL or as `host:port`; absent if there is none. Needs no secret. */
   hosts?(settings: Readonly<Record<string, unknown>>): readonly string[]

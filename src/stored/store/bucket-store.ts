@@ -283,7 +283,7 @@ function hintOf({ status, text }: HttpResponse): string | undefined {
   if (status === 301 || status === 400) return 'check "region" and "endpoint" of the journal'
   if (/NoSuchBucket/.test(text)) return 'create the bucket, or change "url" of the journal'
   if (status === 501 || /NotImplemented/.test(text)) return 'the service has to support conditional writes'
-  return status === 401 || status === 403 ? 'docs/journals.md has a policy with the permissions that are needed' : undefined
+  return status === 401 || status === 403 ? 'docs/tasks/journals.md has a policy with the permissions that are needed' : undefined
 }
 
 function clientConfig(

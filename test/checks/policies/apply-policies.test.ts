@@ -154,8 +154,8 @@ describe('tests of policies', () => {
     expect(tested('[]')).toEqual(['p.yaml:1:3: notice[policies-untested] the policy a has no tests']))
 })
 
-describe('the examples of docs/policies.md', () => {
-  const examples = documentedPolicies('policies.md')
+describe('the examples of docs/tasks/policies.md', () => {
+  const examples = documentedPolicies('tasks/policies.md')
 
   test('are six, without errors', () => {
     expect(examples).toHaveLength(6)

@@ -1,4 +1,4 @@
-/** States of Terraform in the form of the schemas of its providers (docs/terraform.md). */
+/** States of Terraform in the form of the schemas of its providers (docs/tasks/terraform.md). */
 
 /** An address, the attributes that differ from the defaults of its type, and more of the resource. */
 export type Resource = readonly [address: string, values: object, more?: object | undefined]

@@ -99,7 +99,7 @@ describe('a seed file', () => {
   test('accepts the example of the documentation', () => {
     const [, example = ''] =
       /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(
-        readFileSync(new URL('../../../docs/running-the-service.md', import.meta.url), 'utf8'),
+        readFileSync(new URL('../../../docs/service/running.md', import.meta.url), 'utf8'),
       ) ?? []
     expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })

@@ -1,8 +1,8 @@
-/** The table of clients in docs/service.md, a row from the test of each client. With ZONEWRIGHT_UPDATE_CLIENTS=1 the tests write their rows. */
+/** The table of clients in docs/service/behaviour.md, a row from the test of each client. With ZONEWRIGHT_UPDATE_CLIENTS=1 the tests write their rows. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
 
-const PAGE = new URL('../../../docs/service.md', import.meta.url)
+const PAGE = new URL('../../../docs/service/behaviour.md', import.meta.url)
 
 /** The version of a package that `package.json`, or a lock file of a folder here, names. */
 export function pinnedVersion(file: string, name: string): string {

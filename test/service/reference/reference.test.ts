@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { renderReference } from '../../../scripts/service-reference/render-reference.ts'
 import { ROUTES } from '../../../src/service/api/routes.ts'
 
-const FOLDER = fileURLToPath(new URL('../../../docs/service-reference/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../../docs/service/reference/', import.meta.url))
 const pages = renderReference(ROUTES)
 
 if (process.env['ZONEWRIGHT_UPDATE_REFERENCE']) {
