@@ -2,13 +2,15 @@
  * `npm run site [-- FOLDER]`: makes a site of README.md, docs/ and what they link to, in `site/` or the folder. It needs no server and no network: open
  * `index.html`. Dead links and pages that no other leads to are errors, one line each, and then nothing is written.
  */
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MAP, readNavigation, readPages, relativeLink } from './read-pages.mjs'
 
 const here = import.meta.dirname
-const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+const MINISEARCH = join(dirname(createRequire(import.meta.url).resolve('minisearch')), '../..')
+const quote = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 /**
  * Writes the site.
@@ -19,7 +21,7 @@ const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').r
 export function buildSite(root, out) {
   const { pages, pictures, problems } = readPages(root)
   const groups = readNavigation(root)
-  problems.push(...unreachable(pages, groups))
+  if (problems.length === 0) problems.push(...unreachable(pages, groups))
   if (problems.length > 0) return { pages: pages.size, problems }
   mkdirSync(dirname(out), { recursive: true })
   const fresh = mkdtempSync(join(dirname(out), `.${basename(out)}-`))
@@ -31,11 +33,13 @@ export function buildSite(root, out) {
     for (const page of pages.values()) write(page.output, documentOf(page, pages, groups))
     write('site/sections.js', `window.SECTIONS = ${JSON.stringify(sectionsOf(pages))}\n`)
     for (const file of ['site.css', 'site.js']) write(`site/${file}`, readFileSync(join(here, file)))
-    write('site/minisearch.js', readFileSync(join(root, 'node_modules/minisearch/dist/umd/index.js'), 'utf8').replace(/\n\/\/# source.*\n?$/, '\n'))
+    write('site/minisearch.js', readFileSync(join(MINISEARCH, 'dist/umd/index.js'), 'utf8').replace(/\n\/\/# source.*\n?$/, '\n'))
+    write('site/minisearch.LICENSE.txt', readFileSync(join(MINISEARCH, 'LICENSE.txt')))
     for (const path of pictures) {
       mkdirSync(dirname(join(fresh, path)), { recursive: true })
       copyFileSync(join(root, path), join(fresh, path))
     }
+    chmodSync(fresh, 0o755)
     rmSync(out, { recursive: true, force: true })
     renameSync(fresh, out)
   } finally {
@@ -44,9 +48,8 @@ export function buildSite(root, out) {
   return { pages: pages.size, problems }
 }
 
-/** Pages that no link leads to, and entries of the map without a page. */
+/** Pages that no link leads to. */
 function unreachable(pages, groups) {
-  const missing = groups.flatMap(({ entries }) => entries.filter(({ path }) => !pages.has(path)).map(({ path }) => `${MAP}: there is no ${path}`))
   const reached = new Set(['README.md', MAP, ...groups.flatMap(({ entries }) => entries.map(({ path }) => path))])
   const byOutput = new Map([...pages.values()].map((page) => [page.output, page.path]))
   for (const path of reached) {
@@ -56,13 +59,14 @@ function unreachable(pages, groups) {
       if (target) reached.add(target)
     }
   }
-  return [...missing, ...[...pages.keys()].filter((path) => !reached.has(path)).map((path) => `${path}: no page leads here`)]
+  return [...pages.keys()].filter((path) => !reached.has(path)).map((path) => `${path}: no page leads here`)
 }
 
 function sectionsOf(pages) {
   const list = []
   for (const { output, title, sections } of pages.values())
-    for (const section of sections) list.push({ id: list.length, page: title, href: output + (section.anchor && `#${section.anchor}`), ...section })
+    for (const section of sections)
+      list.push({ id: list.length, page: title, href: output + (section.anchor && `#${section.anchor}`), ...section })
   return list
 }
 
@@ -70,22 +74,20 @@ function documentOf(page, pages, groups) {
   const to = (output) => relativeLink(page.output, output)
   const link = ({ title, path }) => {
     const { output } = pages.get(path)
-    return `<li><a href="${to(output)}"${path === page.path ? ' aria-current="page"' : ''}>${escape(title)}</a></li>`
+    return `<li><a href="${to(output)}"${path === page.path ? ' aria-current="page"' : ''}>${quote(title)}</a></li>`
   }
-  const navigation = groups
-    .map(({ group, entries }) => `<h2>${escape(group)}</h2>\n<ul>\n${entries.map(link).join('\n')}\n</ul>`)
-    .join('\n')
+  const navigation = groups.map(({ group, entries }) => `<h2>${quote(group)}</h2>\n<ul>\n${entries.map(link).join('\n')}\n</ul>`).join('\n')
   const contents = page.headings.filter(({ level }) => level === 2)
   const onThisPage =
     contents.length < 3
       ? ''
-      : `<aside><h2>On this page</h2>\n<ul>\n${contents.map(({ title, anchor }) => `<li><a href="#${anchor}">${escape(title)}</a></li>`).join('\n')}\n</ul></aside>`
+      : `<aside><h2>On this page</h2>\n<ul>\n${contents.map(({ title, anchor }) => `<li><a href="#${anchor}">${quote(title)}</a></li>`).join('\n')}\n</ul></aside>`
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(page.title)}${page.title === 'Zonewright' ? '' : ' – Zonewright'}</title>
+<title>${quote(page.title)}${page.title === 'Zonewright' ? '' : ' – Zonewright'}</title>
 <link rel="stylesheet" href="${to('site/site.css')}">
 <script src="${to('site/site.js')}" data-root="${to('index.html').replace(/index\.html$/, '')}" defer></script>
 </head>

@@ -11,14 +11,14 @@ const PICTURE = /\.(?:svg|png)$/
 const EXTERNAL = /^(?:https?:|mailto:)/
 
 const markdown = new MarkdownIt({ html: false, linkify: false })
+const { escapeHtml } = markdown.utils
 markdown.renderer.rules.table_open = () => '<div class="table"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.fence = (tokens, index) => {
   const { info, content } = tokens[index]
-  const escape = markdown.utils.escapeHtml
   // The prompt is in the style sheet, so that nobody copies it.
-  const html = info === 'console' ? escape(content).replace(/^\$ (.*)$/gm, '<b class="command">$1</b>') : escape(content)
-  return `<pre class="${escape(info)}"><code>${html}</code></pre>\n`
+  const html = info === 'console' ? escapeHtml(content).replace(/^\$ (.*)$/gm, '<b class="command">$1</b>') : escapeHtml(content)
+  return `<pre class="${escapeHtml(info)}"><code>${html}</code></pre>\n`
 }
 
 /** The anchor of a heading, as GitHub makes it; `used` has those before it on the page. */
@@ -36,7 +36,9 @@ function anchorOf(title, used) {
 /** The text of tokens without marks. */
 const textOf = (tokens) =>
   tokens
-    .map(({ type, content, children }) => (children ? textOf(children) : /^(?:text|code_inline|fence|code_block)$/.test(type) ? content : ' '))
+    .map(({ type, content, children }) =>
+      children ? textOf(children) : /^(?:text|code_inline|fence|code_block)$/.test(type) ? content : ' ',
+    )
     .join('')
 
 /** The name of the page in the site. The start page of a folder is its README.md. */
@@ -55,17 +57,20 @@ export function readPages(root) {
   const pictures = new Set()
   const problems = []
   const links = []
-  for (const path of [...TOP_LEVEL, ...documents.sort()]) pages.set(path, readPage(path))
-  for (const { from, to, anchor } of links) {
-    const target = pages.get(to)
-    if (!target) problems.push(`${from}: there is no ${to}`)
-    else if (anchor && !target.anchors.has(anchor)) problems.push(`${from}: ${to} has no heading #${anchor}`)
-  }
+  for (const path of [...TOP_LEVEL, ...documents.sort()]) addPage(path)
+  for (const { from, to, anchor } of links)
+    if (anchor && !pages.get(to).anchors.has(anchor)) problems.push(`${from}: ${to} has no heading #${anchor}`)
   return { pages, pictures, problems }
 
-  function readPage(path) {
+  function addPage(path) {
+    if (pages.has(path)) return
+    pages.set(path, undefined) // It may link to itself.
+    pages.set(path, readText(path, readFileSync(join(root, path), 'utf8')))
+  }
+
+  function readText(path, text) {
     // Comments mark what a script writes.
-    const tokens = markdown.parse(readFileSync(join(root, path), 'utf8').replaceAll(/^<!--.*?-->\n/gms, ''), {})
+    const tokens = markdown.parse(text.replaceAll(/^<!--.*?-->\n/gms, ''), {})
     const page = { path, output: outputOf(path), title: path, anchors: new Set(), headings: [], sections: [] }
     let section
     tokens.forEach((token, index) => {
@@ -96,21 +101,37 @@ export function readPages(root) {
       problems.push(`${from}: there is no ${to}`)
       return
     }
-    if (lstatSync(join(root, to)).isDirectory()) to = posix.join(to, 'README.md')
+    const isFolder = lstatSync(join(root, to)).isDirectory()
+    if (isFolder) to = posix.join(to, 'README.md')
     if (PICTURE.test(to)) {
       pictures.add(to)
       return
     }
-    if (to.endsWith('.md')) links.push({ from, to, anchor })
-    else if (!pages.has(to)) pages.set(to, pageOfFile(to))
+    if (isFolder && !existsSync(join(root, to))) {
+      if (!pages.has(to)) pages.set(to, pageOfFolder(posix.dirname(to)))
+    } else if (to.endsWith('.md')) {
+      links.push({ from, to, anchor })
+      addPage(to)
+    } else if (!pages.has(to)) pages.set(to, pageOfFile(to))
     const output = pages.get(to)?.output ?? outputOf(to)
     token.attrSet(attribute, relativeLink(outputOf(from), output) + (anchor && `#${anchor}`))
+  }
+
+  /** The list of the files in a folder without a page of its own. */
+  function pageOfFolder(path) {
+    const [page, at] = [`${path}/README.md`, join(root, path)]
+    const files = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isFile())
+    const titles = files.map(({ name }) => [
+      name,
+      /^# (.+)$/m.exec(name.endsWith('.md') ? readFileSync(join(at, name), 'utf8') : '')?.[1] ?? name,
+    ])
+    return readText(page, `# ${path}\n\n${titles.map(([name, title]) => `- [${title}](${name})`).join('\n')}\n`)
   }
 
   /** A file that is not Markdown, shown as it is. */
   function pageOfFile(path) {
     const text = readFileSync(join(root, path), 'utf8')
-    const html = `<h1>${path}</h1>\n<pre><code>${markdown.utils.escapeHtml(text)}</code></pre>\n`
+    const html = `<h1>${path}</h1>\n<pre><code>${escapeHtml(text)}</code></pre>\n`
     return { path, output: `${path}.html`, title: path, anchors: new Set(), headings: [], sections: [], html }
   }
 }

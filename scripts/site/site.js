@@ -11,7 +11,8 @@
   }
   if (stored().theme) html.dataset.theme = stored().theme
   document.querySelector('.theme').addEventListener('click', () => {
-    const isDark = getComputedStyle(html).colorScheme === 'dark' || (!html.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches)
+    const isDark =
+      getComputedStyle(html).colorScheme === 'dark' || (!html.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches)
     html.dataset.theme = isDark ? 'light' : 'dark'
     stored().theme = html.dataset.theme
   })
