@@ -1,4 +1,5 @@
-/** docs/providers.md: what each type of provider supports, from its capabilities and `notes.ts`. */
+/** docs/providers.md: the settings of each type of provider and what it supports, from its schema, its capabilities and `notes.ts`. */
+import { readFileSync } from 'node:fs'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { CAPABILITY_SUBJECTS, type CapabilitySubject, describeCapabilities } from '../../src/report/describe-capabilities.ts'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from './notes.ts'
@@ -21,7 +22,7 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     )
   return `# Providers
 
-What each type of provider supports. This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
+Each type of provider with its settings and limits. The settings that every type has are in [the configuration](configuration.md#providers). This page is written by \`npm run update-providers-page\` from the capabilities that plans use, and a test checks it.
 \`zonewright providers\` prints the same for the providers of your config, also for those from [packages](contributors/writing-a-provider.md).
 
 ## Choosing a provider
@@ -80,14 +81,39 @@ function section({
 ${notes.title}: [how to set it up](${notes.setup}).
 
 ${table(['', ''], [...rows, ['requests of a `plan`', notes.requests.words]])}
-${remarks}`
+${remarks}
+${table(['setting', 'meaning'], settingsOf(readSchema(type)))}`
 }
+
+interface Schema {
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+const readSchema = (type: string): Schema =>
+  JSON.parse(readFileSync(new URL(`../../src/providers/${type}/settings.schema.json`, import.meta.url), 'utf8'))
+
+/** The settings that every type has, which docs/configuration.md describes. */
+const COMMON: ReadonlySet<string> = new Set(['type', 'parallelism', 'timeout'])
+
+/** Rows of settings, required ones in bold, those of an object below it. */
+const settingsOf = ({ properties = {}, required = [] }: Schema, parent = ''): string[][] =>
+  Object.entries(properties)
+    .filter(([key]) => !COMMON.has(key))
+    .flatMap(([key, schema]) => {
+      const name = `\`${parent}${key}\``
+      const choices = schema.enum === undefined ? '' : ` One of ${schema.enum.map((one) => `\`${one}\``).join(', ')}.`
+      const row = [required.includes(key) && parent === '' ? `**${name}**` : name, `${schema.description ?? ''}${choices}`.trim()]
+      return [row, ...settingsOf(schema, `${parent}${key}.`)]
+    })
 
 const page = (setup: string): string => `[${setup.replace(/#.*/, '')}](${setup})`
 
 const link = (type: string): string => `[\`${type}\`](#${type})`
 
-const cell = (text: string): string => text.replaceAll('|', '\\|')
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
   `${[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')}\n`

@@ -32,7 +32,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'RFC 1035 section 3.4.1',
     ['www 3600 IN A 192.0.2.1', 'www 3600 IN A 192.0.2.2'],
     'With `auto_ptr: true`, addresses get [PTR records](../tasks/reverse-zones.md) in the reverse zones that are defined.',
-    'With `from:` instead of values, addresses come from [a live inventory](../configuration.md#how-do-i-take-addresses-from-a-live-inventory).',
+    'With `from:` instead of values, addresses come from [a live inventory](../tasks/sources.md#addresses-from-a-live-inventory).',
   ),
   AAAA: notes(
     'IPv6 address',
@@ -78,7 +78,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Start of authority',
     'RFC 1035 section 3.3.13',
     [],
-    'A definition has no SOA record: `soa_email`, `refresh_sec`, `retry_sec`, `expire_sec`, `ttl_sec` and [`soa`](../configuration.md#how-do-i-keep-the-soa-record-of-a-zone-file) say what it contains, as far as the provider lets you.',
+    'A definition has no SOA record: `soa_email`, `refresh_sec`, `retry_sec`, `expire_sec`, `ttl_sec` and [`soa`](../definitions.md#soa) say what it contains, as far as the provider lets you.',
   ),
   PTR: notes(
     'Name of an address, in a reverse zone',

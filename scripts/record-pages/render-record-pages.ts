@@ -1,4 +1,4 @@
-/** docs/records/: how each record type is written and which providers hold it, from the rdata table, the printers, the capabilities and `notes.ts`. */
+/** docs/records/: how each record type is written and which providers support it, from the rdata table, the printers, the capabilities and `notes.ts`. */
 import { type FormField, LOCATION_KEYS, SERVICE_KEYS, valueForm } from '../../src/definition/parse/value-forms.ts'
 import { OCTODNS_TYPES } from '../../src/definition/print/octodns-value.ts'
 import { printOctodnsZone } from '../../src/definition/print/octodns-zone.ts'
@@ -51,7 +51,7 @@ function recordPage(type: string, { title, source, examples, remarks = [] }: Rec
 }
 
 function holdersText(held: readonly string[], providers: Providers): string {
-  if (held.length === providers.length) return 'All [providers](../providers.md) hold it.'
+  if (held.length === providers.length) return 'All [providers](../providers.md) support it.'
   return held.length === 0 ? 'None.' : held.map((one) => `[${one}](../providers.md#${one})`).join(', ')
 }
 
@@ -111,7 +111,7 @@ const KINDS: Partial<Readonly<Record<FieldKind, string>>> = {
   script: 'script',
 }
 
-/** The providers that hold a type at some name. */
+/** The providers that support a type at some name. */
 const holders = (type: string, providers: Providers): string[] =>
   providers.flatMap(([name, capabilities]) => {
     const isHeld = capabilities.types?.has(type) ?? !refusedTypes(capabilities).some(({ types, atApex }) => !atApex && types.includes(type))

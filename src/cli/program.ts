@@ -152,7 +152,8 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
       return EXIT.done
     }
     if (argv[0] === '__manual') {
-      io.stdout.write((await import('./completion/manual.ts')).manualPage(program, HELP))
+      const { commandsPage, manualPage } = await import('./completion/manual.ts')
+      io.stdout.write(argv[1] === 'markdown' ? commandsPage(program) : manualPage(program, HELP))
       return EXIT.done
     }
     await program.parseAsync([...argv], { from: 'user' })

@@ -23,17 +23,6 @@ describe.each([
   })
 })
 
-test('README.md and every page for users lead to the page about installing', () => {
-  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
-    (page) => page.endsWith('.md') && !page.startsWith('decisions') && !page.startsWith('records'),
-  )
-  expect(pages.length).toBeGreaterThan(30)
-  expect(
-    pages.filter((page) => page !== 'installing.md' && !/^[^#]*# [^#]*\]\((?:\.\.\/)?installing\.md\b/.test(read(`docs/${page}`))),
-  ).toEqual([])
-  expect(/^## Install\n(.*?)^## /ms.exec(read('README.md'))?.[1]).toContain('](docs/installing.md)')
-})
-
 test('docs/contributors/architecture.md shows every folder of src', () => {
   const text = read('docs/contributors/architecture.md')
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())

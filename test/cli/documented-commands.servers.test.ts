@@ -140,10 +140,10 @@ const SERVERS = { tags: ['servers'] }
 const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
 const DIRECTORY = { 'zonewright.yaml': CONFIG, 'zones/example.com.yaml': EDITED }
 
-test('docs/tasks/import-and-export.md: record', SERVERS, async () => {
+test('docs/tasks/changing-records.md: record', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
-  const steps = stepsOf(blockOf('docs/tasks/import-and-export.md', '`record', 'console'))
+  const steps = stepsOf(blockOf('docs/tasks/changing-records.md', '`record`', 'console'))
   const outputs = await shell.run(steps.map(({ command }) => command))
   for (const [index, step] of steps.entries()) expectShown(outputs[index] ?? '', step)
 })
@@ -151,7 +151,9 @@ test('docs/tasks/import-and-export.md: record', SERVERS, async () => {
 test('docs/tasks/import-and-export.md: first examples, except the transfer with a key', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
-  const lines = linesOf(blockOf('docs/tasks/import-and-export.md', 'Import, export', 'sh')).filter((line) => !/ axfr | --from /.test(line))
+  const lines = linesOf(blockOf('docs/tasks/import-and-export.md', 'Import and export', 'sh')).filter(
+    (line) => !/ axfr | --from /.test(line),
+  )
   const outputs = await shell.run(
     lines.map((line) => `${line.replace('/var/named', 'named').replace('-o zones ', '-o elsewhere ')}; echo "status $?"`),
   )

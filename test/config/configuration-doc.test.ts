@@ -9,13 +9,14 @@ const schema = JSON.parse(read('schemas/config.schema.json'))
 const blocks = (page: string, kind: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`yaml ${kind}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block ?? '')
 const others = read('docs/tasks/acme-and-external-dns.md')
+const definitions = read('docs/definitions.md')
 const examples = [...blocks(text, 'config'), ...blocks(others, 'config')]
 const PLACE = { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' }
 
 it('has examples', () => expect(examples.length).toBeGreaterThanOrEqual(2))
 test.each(examples)('example %# loads without a diagnostic', (example) => expect(readConfig(example, PLACE).diagnostics).toEqual([]))
 
-test.each(blocks(others, 'zone'))('definition %# for other clients has no problem', (example) => {
+test.each([...blocks(others, 'zone'), ...blocks(definitions, 'zone')])('definition %# has no problem', (example) => {
   const { diagnostics, zone } = parseDefinition(example, { file: 'zone.yaml' })
   expect([diagnostics, zone === null]).toEqual([[], false])
 })
@@ -23,6 +24,14 @@ test.each(blocks(others, 'zone'))('definition %# for other clients has no proble
 it('names every key of the schema', () => {
   const objects = [schema, ...['rule', 'defaults', 'safety', 'provider'].map((name) => schema.definitions[name])]
   const missing = objects.flatMap((object) => Object.keys(object.properties)).filter((key) => !text.includes(`\`${key}\``))
+  expect(missing).toEqual([])
+})
+
+it('names every key of a definition', () => {
+  const { settings, record } = JSON.parse(read('schemas/zone.schema.json')).definitions
+  const missing = [settings, record]
+    .flatMap(({ properties }) => Object.keys(properties))
+    .filter((key) => !definitions.includes(`\`${key}\``))
   expect(missing).toEqual([])
 })
 

@@ -32,6 +32,10 @@ export const anchorOf = (title: string): string =>
 
 /** The targets of the links of a page, without those to other sites. */
 export const linksOf = (text: string): string[] =>
-  [...proseOf(text).replace(/`[^`\n]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)]
+  [
+    ...proseOf(text)
+      .replace(/`[^`\n]*`/g, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target))

@@ -55,7 +55,7 @@ describe.each(PAGES)('the page of %s', (name, text) => {
   test.runIf(STARTER_TYPES.includes(name) && name !== 'octodns')('it says the least rights, how to begin, and what a plan costs', () => {
     expect(text).toMatch(/least rights/)
     expect(text).toMatch(new RegExp(`In an empty folder, \`zonewright init --from ${name}(?:=\\w+)?\` does steps \\d and \\d`))
-    expect(text).toMatch(/^## Requests per plan$/m)
+    expect(text).toMatch(/\*\*Requests\.\*\* /)
     for (const step of ['import --from', 'doctor', 'plan']) expect(examplesOf(text, 'sh').join('')).toContain(`zonewright ${step}`)
   })
 })

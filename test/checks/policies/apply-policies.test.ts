@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatDiagnostic } from '../../../src/base/diagnostic.ts'
 import { applyToZone, testPolicies } from '../../../src/checks/policies/apply-policies.ts'
@@ -154,8 +155,13 @@ describe('tests of policies', () => {
     expect(tested('[]')).toEqual(['p.yaml:1:3: notice[policies-untested] the policy a has no tests']))
 })
 
+const MORE = new URL('../../../examples/more-policies/', import.meta.url)
+
 describe('the examples of docs/tasks/policies.md', () => {
-  const examples = documentedPolicies('tasks/policies.md')
+  const examples = [
+    ...documentedPolicies('tasks/policies.md'),
+    ...readdirSync(MORE).map((file) => readFileSync(new URL(file, MORE), 'utf8')),
+  ]
 
   test('are six, without errors', () => {
     expect(examples).toHaveLength(6)

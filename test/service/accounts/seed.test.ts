@@ -96,11 +96,9 @@ describe('a seed file', () => {
     expect(readSeed(text, 'seed.yaml').seed).toBeNull()
   })
 
-  test('accepts the example of the documentation', () => {
-    const [, example = ''] =
-      /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(
-        readFileSync(new URL('../../../docs/service/running.md', import.meta.url), 'utf8'),
-      ) ?? []
+  test.each(['docs/service/running.md', 'examples/service/seed.yaml'])('accepts the example of %s', (file) => {
+    const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
+    const [, example = text] = /## Create accounts and users from a file\n.*?```yaml\n(.*?)```/s.exec(text) ?? []
     expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
