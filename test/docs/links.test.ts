@@ -17,7 +17,7 @@ function broken(from: string, target: string): string | null {
 test('pages that the code names exist', () => {
   const files = ['src', 'scripts', 'templates', 'schemas', 'test', 'bench'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(?:ts|mjs|json|md)$/.test(path) && !/node_modules|corpora|recorded|docs\/|release\.test/.test(path))
+      .filter((path) => /\.(?:ts|mjs|json|md)$/.test(path) && !/node_modules|corpora|recorded|docs\/|(?:release|site)\.test/.test(path))
       .map((path) => `${folder}/${path}`),
   )
   const named = files.flatMap((file) =>
