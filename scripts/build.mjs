@@ -122,7 +122,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
   }
 }
 
-const BRIDGE = 'src/providers/octodns/octodns_bridge.py'
+const BRIDGE = 'src/providers/python_bridge.py'
 
 /** What runs in the sandbox before a dnsconfig.js. */
 export const LANGUAGE_OF_DNSCONTROL = ['src/programs/dnscontrol/dnscontrol-prelude.js', 'node_modules/underscore/underscore-umd-min.js']

@@ -3,7 +3,8 @@
  *
  *   zonewright-VERSION.tgz                 the npm package
  *   zonewright-VERSION-linux-x64           with --executable: the single executable, for the system that the script runs on
- *   SHA256SUMS                             of both
+ *   zonewright-VERSION-docs.tar.gz         the documents as a site that opens from its files
+ *   SHA256SUMS                             of all
  *   zonewright-VERSION.intoto.json         the provenance: an in-toto statement; with --sign-key also its signed envelope, zonewright-VERSION.intoto.dsse.json
  *
  * Options:
@@ -37,6 +38,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EXTERNAL } from './external.mjs'
+import { tarGz } from './release/archive.mjs'
 import { COMPOSED, contentProblems, MAX_TARBALL } from './release/contents.mjs'
 import { licencesOf } from './release/licences.mjs'
 import { provenanceStatement, signedEnvelope } from './release/provenance.mjs'
@@ -72,7 +74,10 @@ async function release({
     const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
     const tree = makeTree(work, manifest)
     const packed = await packTarball(work, tree, manifest, tarball)
-    const files = [{ name: `${base}.tgz`, path: packed }]
+    const files = [
+      { name: `${base}.tgz`, path: packed },
+      { name: `${base}-docs.tar.gz`, path: await packSite(work, tree, `${base}-docs`) },
+    ]
     if (flags.executable) {
       const name = `${base}-${process.platform}-${process.arch}`
       const { buildExecutable } = await import(pathToFileURL(join(tree, 'scripts/release/executable.mjs')))
@@ -109,7 +114,7 @@ function refuseChanges(isAllowed) {
 }
 
 /** The development packages that a build uses. underscore is part of DNSControl's language. */
-const BUILD_TOOLS = ['@types/node', 'esbuild', 'postject', 'typescript', 'underscore']
+const BUILD_TOOLS = ['@types/node', 'esbuild', 'markdown-it', 'minisearch', 'postject', 'typescript', 'underscore']
 
 /** Returns a folder with the sources, and the packages of package-lock.json that a build uses. npm refuses a package with another checksum, and runs no scripts of packages. */
 function makeTree(work, { name, version, dependencies, devDependencies, overrides }) {
@@ -156,6 +161,16 @@ async function packTarball(work, tree, manifest, address) {
   const tarball = join(work, `${manifest.name}-${manifest.version}.tgz`)
   checkTarball(tarball, tracked, work)
   return tarball
+}
+
+/** Returns the path of the archive with the site. */
+async function packSite(work, tree, name) {
+  const { buildSite } = await import(pathToFileURL(join(tree, 'scripts/site/build-site.mjs')))
+  const { problems } = buildSite(root, join(work, 'site'))
+  if (problems.length > 0) throw new Refused(`the documents may not be released:\n${problems.join('\n')}`)
+  const path = join(work, `${name}.tar.gz`)
+  writeFileSync(path, tarGz(join(work, 'site'), name, Number(git(['show', '--no-patch', '--format=%ct', 'HEAD']))))
+  return path
 }
 
 /** Looks at what a user would get, not at what was meant to be packed. */

@@ -162,6 +162,18 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     judges: "dns-lexicon, octoDNS's class",
     recorded: 2026,
   },
+  lexicon: {
+    title: 'A service of dns-lexicon',
+    when: 'anywhere else that dns-lexicon has a service for',
+    requests: { fixed: 2, recordsPerRequest: null, words: 'those of dns-lexicon, which signs in, looks the zone up and lists it' },
+    conflict: 'is found by a read at most ten seconds before the call',
+    remarks: [
+      'The table above is that of a service that nobody has tested: plans only create records there. [Its page](providers/lexicon.md) has those of each service.',
+      'Zones are neither created nor deleted, and dns-lexicon has no list of them.',
+    ],
+    judges: 'PowerDNS; for each service that is tested, the server that has confirmed its provider here',
+    setup: 'providers/lexicon.md#services-of-dns-lexicon',
+  },
   octodns: {
     title: "A folder of octoDNS's zone files",
     when: 'to be read by octoDNS',

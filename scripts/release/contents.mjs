@@ -14,7 +14,7 @@ export const COMPOSED = ['schemas/zone.schema.json', 'schemas/config.schema.json
 const BUILT = [
   /^dist\/(?:zonewright\.(?:js|1)|provider\.mjs|package\.json)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
-  /^dist\/chunks\/(?:package\.json|octodns_bridge\.py|sandbox-child\.cjs|emscripten-module\.wasm)$/,
+  /^dist\/chunks\/(?:package\.json|python_bridge\.py|sandbox-child\.cjs|emscripten-module\.wasm)$/,
   /^dist\/types\/(?:[\w.-]+\/)*[\w.-]+\.d\.ts$/,
   /^dist\/types\/package\.json$/,
   /^(?:package|npm-shrinkwrap)\.json$/,
@@ -29,7 +29,7 @@ const REQUIRED = [
   'CHANGELOG.md',
   'THIRD-PARTY-LICENSES.txt',
   'dist/chunks/emscripten-module.wasm',
-  'dist/chunks/octodns_bridge.py',
+  'dist/chunks/python_bridge.py',
   'dist/chunks/sandbox-child.cjs',
   'dist/provider.mjs',
   'dist/zonewright.1',

@@ -21,7 +21,7 @@ const ASSETS = {
   'docs/diagnostics.md': 'docs/diagnostics.md',
   ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
   ...Object.fromEntries(COMPOSED.map((path) => [path, path])),
-  'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
+  'python_bridge.py': 'src/providers/python_bridge.py',
   ...Object.fromEntries(LANGUAGE_OF_DNSCONTROL.map((file) => [basename(file), file])),
 }
 

@@ -1,6 +1,11 @@
 /** Signals and time limits: how Ctrl-C, SIGTERM, SIGHUP and `--timeout` end a run. */
+import { isatty } from 'node:tty'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
 import { GRACE, type Interruption } from '../run/context/run-context.ts'
+
+/** Whether SIGHUP does not end a service: it reads files again then, or has no terminal that could have closed, so that the signal asks to reload. */
+export const survivesHangup = (words: readonly string[]): boolean =>
+  !isatty(0) || words.some((word) => /^--(?:tls-cert|tsig-keys)(?:=|$)/.test(word))
 
 const EXIT_STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
 

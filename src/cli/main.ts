@@ -4,6 +4,7 @@ import { redacted } from '../base/secret-guard.ts'
 import { VERSION } from '../base/version.ts'
 import { writeProblem } from '../files/write-problem.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
+import { survivesHangup } from './interruption.ts'
 import { processIo, withPlainErrors } from './io.ts'
 
 // The AWS SDK warns of versions of Node.js that its later versions need. The lock file of the user decides which version runs.
@@ -30,8 +31,8 @@ process.on('exit', () => {
   for (const [name, error] of dropped) process.stderr.write(`${formatDiagnostic({ ...writeProblem(error, name), at: undefined })}\n`)
 })
 
-// `serve` reads the files of these options again at SIGHUP. While its modules load, it has read none, and without a handler the signal would end it.
-if (process.argv.some((word) => /^--(?:tls-cert|tsig-keys)(?:=|$)/.test(word))) process.on('SIGHUP', () => undefined)
+// `serve` reads files again at SIGHUP. While its modules load, it has read none, and without a handler the signal would end it.
+if (process.argv.includes('serve') && survivesHangup(process.argv)) process.on('SIGHUP', () => undefined)
 
 async function main(): Promise<void> {
   const [first, ...more] = process.argv.slice(2)

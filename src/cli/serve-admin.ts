@@ -1,4 +1,5 @@
 /** `zonewright serve account` and `serve audit`: administer the hosting service while it runs, or its database while it does not. */
+import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ExitStatus } from '../run/context/exit-status.ts'
@@ -49,14 +50,7 @@ const printToken = async (client: AdminClient, output: CliOutput, name: string, 
 }
 
 /** Quotas such as `domains=5,images=none`; `none` for those of the service. */
-function parseOwnQuotas(text: string): object {
-  if (text === 'none') return {}
-  const entries = text.split(',').map((item): [string, unknown] => {
-    const [name = '', value = ''] = item.split('=')
-    return [name.trim(), value === 'none' ? null : /^[0-9]{1,15}$/.test(value) ? Number(value) : value]
-  })
-  return Object.fromEntries(entries)
-}
+const ownQuotas = async (text: string): Promise<object> => (text === 'none' ? {} : (await import('../service/index.ts')).parseQuotas(text))
 
 const ACTIONS: Readonly<Record<string, readonly [args: string, summary: string, work: Work]>> = {
   list: [
@@ -74,11 +68,14 @@ const ACTIONS: Readonly<Record<string, readonly [args: string, summary: string, 
     '<user>',
     'create a user with an account, and print a token',
     async (client, output, name, options) => {
-      const { email = '', restricted = false, account, quotas } = options
-      const user = { username: name, email, restricted }
+      const { email = '', restricted = false, account, quotas, label = 'operator', scopes, expiry } = options
+      // User and token are one request, so that a wrong scope leaves no user without a token.
+      const token = randomBytes(32).toString('hex')
+      const user = { username: name, email, restricted, tokens: [{ token, label, scopes, expiry }] }
       if (account !== undefined) await client.request('POST', `${pathOf(account)}/users`, user)
-      else await client.request('POST', '/accounts', { users: [user], ...(quotas === undefined ? {} : { quotas: parseOwnQuotas(quotas) }) })
-      await printToken(client, output, name, options)
+      else await client.request('POST', '/accounts', { users: [user], quotas: quotas && (await ownQuotas(quotas)) })
+      output.note(`Token of ${name}, shown this once:`)
+      output.print(`${token}\n`)
     },
   ],
   suspend: [
@@ -100,7 +97,7 @@ const ACTIONS: Readonly<Record<string, readonly [args: string, summary: string, 
     '<account> <quotas>',
     'set its own quotas, such as domains=5,images=none; "none" for those of the service',
     async (client, output, name, _options, quotas = '') => {
-      output.print(describe(await client.request('PUT', `${pathOf(name)}/quotas`, parseOwnQuotas(quotas))))
+      output.print(describe(await client.request('PUT', `${pathOf(name)}/quotas`, await ownQuotas(quotas))))
     },
   ],
   remove: [
@@ -163,8 +160,14 @@ export function configureAdmin(serve: Command, setAction: SetAction): void {
 }
 
 async function printAudit(client: AdminClient, output: CliOutput, { account, object, since, until }: AdminOptions): Promise<void> {
-  const given = account === undefined ? {} : { account: String((await client.request('GET', pathOf(account))).id) }
-  const filter = new URLSearchParams({ ...given, ...(object && { object }), ...(since && { since }), ...(until && { until }) })
+  // The entries of a removed account remain; only its number finds them.
+  const number = account === undefined || /^[0-9]+$/.test(account) ? account : String((await client.request('GET', pathOf(account))).id)
+  const filter = new URLSearchParams({
+    ...(number && { account: number }),
+    ...(object && { object }),
+    ...(since && { since }),
+    ...(until && { until }),
+  })
   for (let after: number | null = 0; after !== null; ) {
     const { data, next }: { data: unknown[]; next: number | null } = await client.request('GET', `/audit?after=${after}&${filter}`)
     output.print(data.map((entry) => `${JSON.stringify(entry)}\n`).join(''))

@@ -1,5 +1,5 @@
 /** The packages of the service, which are not in the bundle: an installation by npm has them, a bare tarball and the single executable do not. */
-import { createRequire } from 'node:module'
+import { installedPackage } from '../files/installed-package.ts'
 import { EXIT } from '../run/context/exit-status.ts'
 import type { CommandModule, CommonOptions } from './command.ts'
 import { createOutput } from './output.ts'
@@ -9,18 +9,8 @@ const SAMPLE = ['fastify', 'kysely', 'libsql', 'pino']
 
 /** Loads a command of the service, or what stands in for it if packages are missing: a command that says how to get it. */
 export async function commandOfService(name: string, load: () => Promise<CommandModule>): Promise<CommandModule> {
-  const { resolve } = createRequire(import.meta.url)
-  const missing = SAMPLE.find((one) => !isFound(() => resolve(one)))
+  const missing = SAMPLE.find((one) => installedPackage(one) === null)
   return missing === undefined ? load() : unavailable(name, missing)
-}
-
-const isFound = (resolve: () => string): boolean => {
-  try {
-    resolve()
-    return true
-  } catch {
-    return false
-  }
 }
 
 const unavailable = (name: string, missing: string): CommandModule => ({

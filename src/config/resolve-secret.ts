@@ -16,7 +16,13 @@ export const PLAN_KEY = 'ZONEWRIGHT_PLAN_KEY'
 const MAX_SECRET_OCTETS = 65_536
 
 /** The ends of the keys of provider settings that contain secrets, at any depth: `token`, `key_secret`, `secret_access_key`. */
-const SECRET_KEY = /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key)$/
+const SECRET_KEY =
+  /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key|consumer_key|pass|psw|pass_phrase|service_account_info|key_content)$/
+
+/** Settings of our types that are no secrets, and may be `env:NAME` nevertheless. Plans may have their values, such as in identifiers of records. */
+export const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(
+  'account_id base_url client_id profile project resource_group subscription tenant tsig.name'.split(' '),
+)
 
 /** The sources of secrets. */
 export interface SecretSource extends PathScope {
@@ -154,8 +160,9 @@ export const secretFilesOf = (providers: Iterable<ProviderConfig>, folder: strin
 export async function registerSecrets(providers: Iterable<ProviderConfig>, source: SecretSource): Promise<void> {
   const key = source.env[PLAN_KEY] ?? ''
   if (key !== '') addSecret(source.loaded, PLAN_KEY, key)
-  for (const { name, settings, placeOf } of providers) {
+  for (const { name, type, settings, placeOf } of providers) {
     for (const [text, path] of textsOf(settings)) {
+      if (text.startsWith('env:') && VARIABLE_SETTINGS.has(path.join('.')) && !type.startsWith('npm:')) continue
       const what = `providers.${[name, ...path].join('.')}`
       const password = passwordOf(text)
       if (isSecretReference(text) || isPlainSecret(text, path)) await resolveSecret(text, what, placeOf(...path), source)

@@ -50,7 +50,7 @@ const MAX_SERVERS = 20
 const MAX_RUNS = 100
 
 /** What is no problem of a definition here: most names above the traced one are no zones, and the step of a provider says what it lacks. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['zone-unknown', 'no-definitions', 'secret-missing', 'provider-class'])
+const ELSEWHERE: ReadonlySet<string> = new Set(['zone-unknown', 'no-definitions', 'secret-missing', 'provider-class', 'provider-unknown'])
 
 export async function runTrace(setup: TraceSetup, name: DomainName, type: string): Promise<Trace> {
   const { secrets } = setup.environment

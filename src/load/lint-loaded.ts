@@ -20,7 +20,7 @@ export interface LintOptions {
   readonly isComplete: boolean
   /** The day in UTC, to report what has expired. */
   readonly today?: FullDate | undefined
-  /** What a target can store, for the TTLs that it rounds; null if that is unknown. If absent, TTLs are not compared. */
+  /** What a target supports; null if that is unknown. If absent, records are not compared with it. */
   readonly capabilities?: CapabilityLookUp | undefined
   /** Zones that lints look into, but that are not linted. */
   readonly others?: readonly LoadedZone[]
@@ -38,7 +38,7 @@ export function lintLoaded(zones: readonly LoadedZone[], { isComplete, today, ca
   // One pass over a zone after the other: its records may be packed.
   const linted = zones.map((loaded, index): readonly [LoadedZone, readonly Suppression[]] => {
     const known = [...loaded.diagnostics, ...(today === undefined ? [] : expiryWarnings(loaded.zone, today))]
-    const found = [...known, ...lint(all[index] as LintedZone), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
+    const found = [...known, ...lint(all[index] as LintedZone), ...(capabilities ? misfits(loaded, capabilities) : [])]
     const suppressed = suppress(loaded.zone, found)
     for (const one of suppressed.used) used.add(keyOf(one))
     return [{ ...loaded, diagnostics: joinRepeated(suppressed.kept) }, suppressionsOf(loaded)]
@@ -87,8 +87,10 @@ function suppressionsOf({ zone }: LoadedZone): Suppression[] {
   return [...found]
 }
 
-/** A notice for each RRset whose TTL a target rounds, as its plan has it. */
-function roundedTtls({ zone, targets, valid, diagnostics }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
+const MISFITS: ReadonlySet<Diagnostic['code']> = new Set(['ttl-rounded', 'type-unsupported', 'record-unsupported'])
+
+/** What a plan reports of records that a target does not support, and of the TTLs that it rounds. */
+function misfits({ zone, targets, valid, diagnostics }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
   if (!valid || zone.absent) return []
   const isMixed = diagnostics.some(({ code }) => code === 'ttl-mixed')
   return targets.flatMap((target) => {
@@ -96,7 +98,7 @@ function roundedTtls({ zone, targets, valid, diagnostics }: LoadedZone, capabili
     if (known === null) return []
     // Most zones fit exactly, which a sample of their records shows.
     const mayDiffer = isMixed || zone.rrsetTargets.length > 0 || fitToTarget(sampleOf(zone), target, known).diagnostics.length > 0
-    return mayDiffer ? fitToTarget(zone, target, known).diagnostics.filter(({ code }) => code === 'ttl-rounded') : []
+    return mayDiffer ? fitToTarget(zone, target, known).diagnostics.filter(({ code }) => MISFITS.has(code)) : []
   })
 }
 

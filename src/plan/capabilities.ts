@@ -57,6 +57,8 @@ export interface Capabilities {
   readonly calls: CallRules
   /** Whether zones can only be read, so that no call succeeds; false if absent. */
   readonly readOnly?: boolean | undefined
+  /** Why plans only create RRsets, whatever the policy of the zone, in words that follow "because"; absent if they do anything. */
+  readonly onlyCreates?: string | undefined
   /** The type of provider whose settings of records definitions may state for this target; absent if it has none. */
   readonly recordSettings?: string | undefined
   /** The supported record types; null for all. */

@@ -75,7 +75,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
   // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
   const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []), isUnmanaged)
-  const difference = applyPolicy(compared, input.policy)
+  const difference = applyPolicy(compared, capabilities.onlyCreates === undefined ? input.policy : 'create-only')
   diagnostics.push(
     ...unplannedNotices([...(existing?.unplanned ?? []), ...compared.undescribable], input),
     ...heldWarnings(wanted, held, input),
@@ -282,13 +282,16 @@ function clientRecords({ removed, added }: ZoneDifference, { desired, existing, 
   })
 }
 
-/** Reports what `upsert-only` and `create-only` leave in place: an empty plan does not mean that the zone equals its definition. */
+/** Reports what `upsert-only`, `create-only` and targets that only create leave in place: an empty plan does not mean that the zone equals its definition. */
 function policyNotices(
   { rrsets }: ZoneDifference,
   { settings }: FittedZone,
-  { desired, existing, target, policy }: PlanInput,
+  { desired, existing, target, policy: own, capabilities: { onlyCreates } }: PlanInput,
 ): Diagnostic[] {
+  const policy = onlyCreates === undefined ? own : 'create-only'
   if (policy === 'sync' || existing === null || desired.absent) return []
+  const keeps = onlyCreates === undefined ? `the policy ${policy} keeps` : `plans only create records, because ${onlyCreates}, and keep`
+  const hintOf = (hint: string): string => (onlyCreates === undefined ? hint : 'change them at the service')
   const notice = (message: string, hint: string, at = desired.at): Diagnostic => ({
     severity: 'notice',
     code: 'policy-kept',
@@ -298,16 +301,16 @@ function policyNotices(
   })
   const { length } = rrsets.removed
   const others = listed([...rrsets.removed].sort(), MAX_LISTED)
-  const left = `${desired.name} at ${target}: the policy ${policy} keeps ${counted(length, 'record set')} that no definition has: ${others}`
+  const left = `${desired.name} at ${target}: ${keeps} ${counted(length, 'record set')} that no definition has: ${others}`
   const leaves =
     length === 0
       ? []
-      : [notice(left, 'to delete them, set the policy to sync; if they belong to another client, list them under "unmanaged"')]
+      : [notice(left, hintOf('to delete them, set the policy to sync; if they belong to another client, list them under "unmanaged"'))]
   const kept = policy === 'create-only' ? [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()] : []
   if (kept.length === 0) return leaves
-  const message = `${desired.name} at ${target}: the policy create-only keeps what differs from the definition: ${listed(kept, MAX_LISTED)}`
+  const message = `${desired.name} at ${target}: ${keeps} what differs from the definition: ${listed(kept, MAX_LISTED)}`
   const at = desired.records.find((record) => rrsets.changed.includes(rrsetKey(record)))?.at
-  return [notice(message, 'to change it to the definition, set the policy to upsert-only or sync', at), ...leaves]
+  return [notice(message, hintOf('to change it to the definition, set the policy to upsert-only or sync'), at), ...leaves]
 }
 
 const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[] =>

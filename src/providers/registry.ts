@@ -4,9 +4,10 @@ import { didYouMean } from '../base/nearest-word.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import { type LoadedSecrets, redacted } from '../base/secret-guard.ts'
 import { type ProviderConfig, unknownProvider } from '../config/config.ts'
-import { resolveSecret } from '../config/resolve-secret.ts'
+import { resolveSecret, VARIABLE_SETTINGS } from '../config/resolve-secret.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import type { PathScope } from '../files/allowed-paths.ts'
+import { installedPackage } from '../files/installed-package.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
@@ -19,6 +20,7 @@ import { GANDI } from './gandi/gandi-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { ShapeError } from './json-shape.ts'
+import { LEXICON } from './lexicon/lexicon-type.ts'
 import type { InMemoryProvider, Memory } from './memory/memory-provider.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import { OVH } from './ovh/ovh-config.ts'
@@ -56,6 +58,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   porkbun: PORKBUN,
   powerdns: POWERDNS,
   hetzner: HETZNER,
+  lexicon: LEXICON,
   octodns: OCTODNS,
   rfc2136: RFC2136,
   route53: ROUTE53,
@@ -133,6 +136,10 @@ export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] a
 /** The settings of a new config entry of a type; null if there is no such type, or if the user has to choose settings. */
 export const starterOf = (type: string): Starter | null => (Object.hasOwn(TYPES, type) ? TYPES[type]?.starter : undefined) ?? null
 
+/** The packages that a type needs and that are not installed. */
+export const missingPackages = (type: string): readonly string[] =>
+  (starterOf(type)?.packages ?? []).map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => installedPackage(name) === null)
+
 /** The types with such settings. */
 export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)
 
@@ -163,11 +170,6 @@ export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Di
 const refusedHosts = (endpoints: readonly ProviderEndpoint[], policy: HostPolicy): Diagnostic[] =>
   endpoints.flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
 
-/** Settings that are no secrets, and may be `env:NAME` nevertheless. */
-const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(
-  'account_id base_url client_id profile project resource_group subscription tenant tsig.name'.split(' '),
-)
-
 /** The entry of a type of ours with the values of variables. Adds an error for each that is not set. */
 async function withVariables(config: ProviderConfig, { secrets }: ProviderContext, diagnostics: Diagnostic[]): Promise<ProviderConfig> {
   const unset: Diagnostic[] = []
@@ -178,11 +180,17 @@ async function withVariables(config: ProviderConfig, { secrets }: ProviderContex
       if (key === 'tsig') values[key] = await read(value as ProviderConfig['settings'], path)
       if (!String(value).startsWith('env:')) continue
       const isVariable = VARIABLE_SETTINGS.has(path.join('.'))
+      const found = secrets.env[String(value).slice('env:'.length)]
+      if (found && isVariable) values[key] = found
       // Secrets are read later; an unset one is reported with the other variables.
-      if (!isVariable && secrets.env[String(value).slice('env:'.length)]) continue
-      const found = await resolveSecret(String(value), `providers.${config.name}.${path.join('.')}`, config.placeOf(...path), secrets)
-      if (found.diagnostic) (isVariable ? diagnostics : unset).push(found.diagnostic)
-      if (isVariable) values[key] = found.value
+      if (found) continue
+      const { diagnostic } = await resolveSecret(
+        String(value),
+        `providers.${config.name}.${path.join('.')}`,
+        config.placeOf(...path),
+        secrets,
+      )
+      if (diagnostic) (isVariable ? diagnostics : unset).push(diagnostic)
     }
     return values
   }
@@ -195,6 +203,11 @@ async function withVariables(config: ProviderConfig, { secrets }: ProviderContex
 export async function createProvider(given: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const missing = [...(await loadPackages([given], context.secrets))]
   const type = typeOf(given)
+  for (const name of OTHER_TYPES.has(given) ? [] : missingPackages(given.type)) {
+    const message = `providers.${given.name}: the package ${name} is not installed`
+    const hint = `install it beside Zonewright: npm install ${name}`
+    missing.push({ severity: 'error', code: 'provider-unknown', message, at: given.placeOf('type'), hint })
+  }
   const config = OTHER_TYPES.has(given) ? given : await withVariables(given, context, missing)
   // Commands that work offline have not loaded the package, so nothing has checked these.
   if (type !== null && given.type.startsWith('npm:')) missing.push(...type.checkSettings(given))

@@ -32,9 +32,11 @@ export type CapabilitySubject = keyof typeof CAPABILITY_SUBJECTS
 
 /** One phrase per subject, without a final period. */
 export function describeCapabilities(capabilities: Capabilities): Readonly<Record<CapabilitySubject, string>> {
-  const { readOnly = false, calls, maxRecords } = capabilities
+  const { readOnly = false, onlyCreates, calls, maxRecords } = capabilities
   return {
-    call: readOnly ? 'nothing: zones are only read' : callText(calls),
+    call: readOnly
+      ? 'nothing: zones are only read'
+      : `${callText(calls)}${onlyCreates === undefined ? '' : `, which is only created: ${onlyCreates}`}`,
     whole: readOnly ? '–' : wholeText(calls),
     conflict: readOnly ? '–' : calls.hasPrecondition ? 'makes the call fail (precondition)' : 'may be overwritten',
     newZones: newZonesText(capabilities),

@@ -22,6 +22,7 @@ const documentOf = ({ name, type, capabilities }: ProviderView) => {
     name,
     type,
     readOnly,
+    onlyCreates: capabilities.onlyCreates !== undefined,
     calls: {
       unit: calls.unit,
       maxUnits: calls.maxUnits,

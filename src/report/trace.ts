@@ -63,12 +63,16 @@ export function renderTraceText(trace: Trace, { color }: { readonly color: boole
     for (const record of records) lines.push(`    ${oneLine(record)}`)
     for (const note of notes) lines.push((state === 'failed' ? palette.error : palette.dim)(`    ${oneLine(note)}`))
   }
-  const [different, failed] = [count(trace, 'different'), count(trace, 'failed')]
-  const found = different === 0 ? 'No differences' : `${counted(different, 'place')} ${agreeing(different, 'differs', 'differ')} (≠)`
-  const unknown = failed === 0 ? '' : `, ${counted(failed, 'place')} could not be queried (!)`
-  lines.push('', (different + failed === 0 ? palette.added : palette.error)(`${found}${unknown}.`))
+  const [different, failed, same] = [count(trace, 'different'), count(trace, 'failed'), count(trace, 'same')]
+  const silent = new Set(trace.steps.flatMap(({ state, place }) => (state === 'failed' ? TITLES[place].toLowerCase() : [])))
+  const found = different === 0 ? [] : [`${counted(different, 'place')} ${agreeing(different, 'differs', 'differ')} (≠)`]
+  const unknown = failed === 0 ? [] : [`${counted(failed, 'place')} could not be queried (!): ${[...silent].join(', ')}`]
+  const agreed = same === 0 ? 'nothing was compared' : `${counted(same, 'place')} ${agreeing(same, 'agrees', 'agree')} (=)`
+  const parts = different > 0 ? [...found, ...unknown] : failed > 0 ? [`Incomplete: ${unknown}`, agreed] : ['No differences']
+  lines.push('', (different + failed === 0 ? palette.added : palette.error)(`${parts.join('; ')}.`))
   const first = trace.steps.find(({ state }) => state === 'different')
-  if (first !== undefined) lines.push(remedy(first, trace))
+  // A resolver may only repeat what is wrong at a place that is not known.
+  if (first !== undefined && (first.place !== 'resolver' || failed === 0)) lines.push(remedy(first, trace))
   return `${lines.join('\n')}\n`
 }
 

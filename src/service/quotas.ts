@@ -29,10 +29,10 @@ export const UNLIMITED_QUOTAS: Quotas = {
 }
 
 /**
- * Parses quotas such as `domains=1000,images=none`, with whole numbers or `none` for no limit. Others keep their defaults; a single `none` or `off`
+ * Parses quotas such as `domains=1000,images=none`, with whole numbers or `none` for no limit. A single `none` or `off`
  * lifts all quotas. Throws a `RangeError` if the text is not valid.
  */
-export function parseQuotas(text: string): Quotas {
+export function parseQuotas(text: string): Partial<Quotas> {
   if (text === 'none' || text === 'off') return UNLIMITED_QUOTAS
   const quotas = new Map<QuotaName, number | null>()
   for (const item of text.split(',')) {
@@ -44,7 +44,7 @@ export function parseQuotas(text: string): Quotas {
       throw new RangeError(`the quota ${name} is not a whole number or none: ${JSON.stringify(value)}`)
     quotas.set(name, value === 'none' ? null : Number(value))
   }
-  return { ...DEFAULT_QUOTAS, ...Object.fromEntries(quotas) }
+  return Object.fromEntries(quotas)
 }
 
 const isQuotaName = (name: string): name is QuotaName => (QUOTA_NAMES as readonly string[]).includes(name)

@@ -75,8 +75,8 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
     flush: dns.renderer.flush,
     catchUp: jobs.catchUp,
     useCertificate: (certificate) => {
-      if (http === null) throw new RangeError('the service does not serve HTTP')
-      http.useCertificate(certificate)
+      if (http === null && admin === null) throw new RangeError('the service does not serve HTTP')
+      http?.useCertificate(certificate)
       admin?.useCertificate(certificate)
     },
     useTransferKeys: (keys) => dns.keys.use(keys, database),

@@ -1,26 +1,9 @@
 /**
- * Loads an AWS SDK, which is an optional package, and sends its requests through our HTTP client, which bounds time and size. The SDK makes, signs and reads the
+ * Sends the requests of an AWS SDK, which is an optional package, through our HTTP client, which bounds time and size. The SDK makes, signs and reads the
  * messages; it also asks other hosts for credentials, such as the Security Token Service.
  */
 import { Readable } from 'node:stream'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from './http-client.ts'
-
-/**
- * Loads a package that users install when they need it. `refuse` makes the error of a missing one, from its message and the command that installs it.
- */
-export async function loadOptionalPackage<Module>(
-  name: string,
-  load: () => Promise<Module>,
-  refuse: (message: string, hint: string, cause: unknown) => Error,
-): Promise<Module> {
-  try {
-    return await load()
-  } catch (error) {
-    const code = (error as { readonly code?: unknown } | null)?.code
-    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error
-    throw refuse(`the package ${name} is not installed`, `install it beside Zonewright: npm install ${name}`, error)
-  }
-}
 
 /** Loads an SDK with the first request, and again with the next one if that failed. */
 export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {

@@ -45,6 +45,7 @@ describe('the published schemas', () => {
     ...pipelines.map(({ path, text }, index) => ['gitlab-ci', `${path} ${index}`, text] as const),
     ['github-actions', 'action.yml', read('action.yml')] as const,
     ['gitlab-ci', 'templates/ci/gitlab.yml', read('templates/ci/gitlab.yml')] as const,
+    ['gitlab-ci', 'two stages in docs/tasks/ci.md', /^```yaml\n(include:.*?)^```/ms.exec(read('docs/tasks/ci.md'))?.[1] ?? ''] as const,
   ])('%s accepts %s', (schema, _, text) => {
     const accepts = judges[schema]
     expect(accepts?.(parse(text)) ? [] : accepts?.errors).toEqual([])

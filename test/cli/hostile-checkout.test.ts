@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, type TestOptions, test } from 'vitest'
-import { childEnvironment } from '../../src/providers/octodns/class-config.ts'
+import { childEnvironment } from '../../src/providers/bridge-config.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { gitRepository } from '../support/git-repository.ts'
@@ -99,7 +99,7 @@ for (const [CI, options] of CIS)
     cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
     const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
     const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
-    const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
+    const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan', '--verbose'], { cwd: folder, env })
     const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
     for (const name of packages) install('checkout', name)
     expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })
@@ -302,7 +302,7 @@ describeWithTools(['python3'], 'the child of octoDNS', () => {
   test('loads no module of the folder that it runs in', async () => {
     const { folder, write, ran } = checkout('{}')
     write('checkout/queue.py', `open(${JSON.stringify(join(dirname(folder), 'ran'))}, 'w')\n`)
-    const bridge = readFileSync(resolve(import.meta.dirname, '../../src/providers/octodns/octodns_bridge.py'), 'utf8')
+    const bridge = readFileSync(resolve(import.meta.dirname, '../../src/providers/python_bridge.py'), 'utf8')
     // It leads a group of processes, which it ends at the end of its input.
     const child = spawn('python3', ['-c', bridge], { cwd: folder, stdio: 'ignore', detached: true })
     const [, signal] = await once(child, 'exit')

@@ -198,6 +198,8 @@ records:
 
   it('refuses an unknown format name', async () => {
     expectEnd(await run(folderOf({}), 'import', 'zonefle', 'x'), 1, { err: /no import format "zonefle" \(did you mean "zonefile"/i })
+    for (const type of ['desec', 'cloudflare'])
+      expectEnd(await run(folderOf({}), 'import', type), 1, { err: ` (for its live zones: zonewright init --from ${type})` })
   })
 
   it('writes nothing if one file or dangling link exists', async () => {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { fileNameOf, findSources } from '../../src/cli/init/find-sources.ts'
+import { repositoryOf } from '../../src/cli/init/repository.ts'
 import { folderWith } from '../definition/files.ts'
 import { createDesec } from '../scripted/desec/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
@@ -175,6 +176,14 @@ describe('a folder with', () => {
     ['a configuration of Terraform without its state', { 'main.tf': '' }, '', 'run: terraform show -json > show.json'],
     ['a path, and a provider', OCTODNS, 'config --from desec', 'PATH and --from exclude each other'],
     ['an example, and a provider', {}, '--zone a.example --from desec', '--from and --zone or --soa-email exclude each other'],
+    ['two providers', ZONE_FILES, '--from desec --to desec', '--from and --to exclude each other'],
+    [
+      'an example, and a provider of zones that are here',
+      {},
+      '--zone a.example --to desec',
+      '--zone or --soa-email and --to exclude each other',
+    ],
+    ['a provider of zones, and none', {}, '--to desec', '--to is for zones that are here, and there are none'],
     ['targets of octoDNS, and others', OCTODNS, '--yes --to desec', 'error[usage] config/production.yaml names its targets; --to is for'],
     ['targets of DNSControl, and others', DNSCONTROL, '--yes --to desec', 'error[usage] dnsconfig.js names its targets; --to is for'],
     ['targets of a config, and others', CONFIGURED, '--yes --to desec', 'error[usage] zonewright.yaml names its targets; --to is for'],
@@ -183,6 +192,12 @@ describe('a folder with', () => {
     const cwd = folderWith(files)
     expectEnd(await init(cwd, args), 1, { err })
     expect(filesBelow(cwd)).toEqual(files)
+  })
+
+  test('an example says so if the folder has something that init does not know', async () => {
+    const said = 'Nothing to take over was found, so this is an example.'
+    expectEnd(await init(folderWith({ 'zones/example.com.hosts': SOA }), ''), 0, { err: said })
+    expectEnd(await init(folderWith({ 'package.json': '{}', 'README.md': '' }), ''), 0, { err: '' })
   })
 
   test('several things: the path chooses', async () => {
@@ -364,6 +379,31 @@ describe('existing files', () => {
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
   })
 
+  test.each(['github', 'gitlab'])('init --ci %s keeps the release that somebody has set', async (site) => {
+    const cwd = folderWith({ 'zonewright.yaml': 'providers:\n  dns: {type: desec, token: env:T}\n', ...DEFINITIONS })
+    await init(cwd, `--ci ${site}`)
+    const release = ["  ZONEWRIGHT_TARBALL: 'https://mirror.example/z.tgz' # ours", `  ZONEWRIGHT_CHECKSUM: '${'ab'.repeat(32)}'`]
+    const withRelease = Object.fromEntries(
+      Object.entries(filesBelow(cwd)).map(([path, text]) => [path, text.replace(/^ *ZONEWRIGHT_TARBALL: .*\n.*/m, release.join('\n'))]),
+    )
+    for (const [path, text] of Object.entries(withRelease)) writeFileSync(join(cwd, path), text.replace('curl --fail', 'curl'))
+    expectEnd(await init(cwd, `--ci ${site} --yes`), 0, { out: /^(?!.*Set ZONEWRIGHT)/s })
+    expect(filesBelow(cwd)).toEqual(withRelease)
+    expect(JSON.stringify(withRelease)).toContain('mirror.example')
+  })
+
+  test.each(['worktrees/w', 'modules/m'])('a repository whose .git is a file has its branch and site (%s)', async (kind) => {
+    const data = { [`.git/${kind}/HEAD`]: 'ref: refs/heads/change\n', '.git/refs/remotes/origin/HEAD': 'ref: refs/remotes/origin/live\n' }
+    const config = '[remote "origin"]\n\turl = https://gitlab.example/dns.git\n'
+    const files = kind.startsWith('modules')
+      ? { [`.git/${kind}/HEAD`]: 'ref: refs/heads/master\n', [`.git/${kind}/config`]: config }
+      : { ...data, [`.git/${kind}/commondir`]: '../..\n', '.git/config': config }
+    const root = folderWith({ ...files, 'tree/.git': `gitdir: ../.git/${kind}\n` })
+    mkdirSync(join(root, 'tree/dns'))
+    const { site, branch, below } = repositoryOf(join(root, 'tree/dns'))
+    expect([site, branch, below]).toEqual(['gitlab', kind.startsWith('modules') ? 'master' : 'live', 'dns'])
+  })
+
   test.each<readonly [args: string, config: string | null, checksum: string, said: RegExp]>([
     ['--yes', 'desec, token: env:T', 'ab', /^Nothing is missing:.*^Set ZONEWRIGHT_TARBALL in \S+dns\.yml and \S+: each job ends with an/ms],
     ['--ci github', null, '', /^Written:.*^Set ZONEWRIGHT_TARBALL and .*^The jobs need zonewright.yaml: "zonewright init" writes it\.$/ms],
@@ -500,9 +540,29 @@ describe('a hostile folder', () => {
   })
 })
 
+/** The program in a folder without packages. */
+async function programAlone(): Promise<string> {
+  const folder = temporaryDirectory()
+  cpSync(dirname(await builtProgram()), join(folder, 'dist'), { recursive: true })
+  return folder
+}
+
+test('a plan names at once all secrets and packages that its providers lack', async () => {
+  const program = join(await programAlone(), 'dist/zonewright.js')
+  const providers =
+    '{aws: {type: route53, access_key_id: env:AWS_KEY, secret_access_key: env:AWS_KEY}, cf: {type: cloudflare, token: env:CF_TOKEN}}'
+  const cwd = folderWith({ ...DEFINITIONS, 'zonewright.yaml': `providers: ${providers}\nzones: [{targets: [aws, cf]}]\n` })
+  const what = [
+    'the package @aws-sdk/client-route-53 is not installed',
+    'AWS_KEY is not set',
+    'CF_TOKEN is not set',
+    'no server was contacted',
+  ]
+  expectEnd(await runTool(process.execPath, [program, 'plan'], { cwd }), 1, { err: what })
+})
+
 test('a package that a provider needs and that is missing is in the question and in the next steps', async () => {
-  const program = temporaryDirectory()
-  cpSync(dirname(await builtProgram()), join(program, 'dist'), { recursive: true })
+  const program = await programAlone()
   const cwd = folderWith({ ...DNSCONTROL, 'creds.json': '{"dns": {"TYPE": "ROUTE53"}}' })
   const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: TOKEN }
   const run = (...args: string[]) => runTool(process.execPath, [join(program, 'dist/zonewright.js'), ...args], { cwd, env: keys })

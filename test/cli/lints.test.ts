@@ -162,6 +162,20 @@ describe('validate', () => {
     expect(await found(zone(', octodns: {excluded: [cloud]}'))).toEqual([])
   })
 
+  it('knows what a target does not support, offline', async () => {
+    const zone = (...lines: string[]) => ({ [FILE]: `${ZONE}${lines.join('\n')}\n` })
+    const records = [
+      'records:',
+      '  a: {type: ALIAS, value: www.example.net.}',
+      '  c: {type: CAA, value: {flags: 128, tag: issue, value: ca.example.net}}',
+    ]
+    expect(await found(zone(...records))).toEqual([`${FILE}:4 error type-unsupported`, `${FILE}:5 error record-unsupported`])
+    expect(await found(zone('unsupported: skip', ...records))).toEqual([
+      `${FILE}:5 warning type-unsupported`,
+      `${FILE}:6 warning record-unsupported`,
+    ])
+  })
+
   it('names the command that explains a lint in SARIF', async () => {
     const { stdout } = await validate({ [FILE]: `${ZONE}records:\n  ${WWW}}\n` }, '--format', 'sarif')
     const [rule] = JSON.parse(stdout).runs[0].tool.driver.rules

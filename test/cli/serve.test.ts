@@ -139,6 +139,9 @@ describe('a running service', () => {
     const token = expectEnd(await admin('account', 'add', 'alice', '--email', 'a@example.com', '--quotas', 'domains=1'), 0).stdout.trim()
     expectEnd(await admin('account', 'add', 'bob', '--email', 'b@example.com', '--account', 'alice', '--restricted'), 0)
     expectEnd(await admin('account', 'list'), 0, { out: '2\talice,bob\t0 domains\tactive\tdomains=1\n' })
+    // A wrong scope leaves no user.
+    expectEnd(await admin('account', 'add', 'carol', '--email', 'c@example.com', '--scopes', 'zones'), 1, { err: 'not a list of scopes' })
+    expect((await admin('account', 'list')).stdout).not.toContain('carol')
     expectEnd(await admin('account', 'quota', 'alice', 'domains=7,images=none'), 0, { out: 'domains=7,images=none' })
     expectEnd(await admin('account', 'quota', 'alice', 'zones=7'), 1, { err: 'error[service-store]' })
     expectEnd(await admin('account', 'suspend', 'nobody'), 1, { err: 'error[service-store] Not found' })
@@ -164,10 +167,16 @@ describe('a running service', () => {
     run.kill('SIGTERM')
     await run.ended
     // Without a running service, and at an address.
-    expectEnd(await admin('account', 'resume', 'bob'), 0, { out: 'active' })
+    const elsewhere = await cli(['serve', 'account', 'list', '--data', 'elsewhere'], { cwd })
+    expectEnd(elsewhere, 1, { err: /^error\[service-store\] there is no database in .*elsewhere: name the folder/ })
+    expect(existsSync(join(cwd, 'elsewhere'))).toBe(false)
+    expectEnd(await admin('account', 'remove', 'bob'), 0)
+    const removed = linesOf((await admin('audit', '--account', '2', '--object', 'record')).stdout)
+    expect(removed.at(-1)).toMatchObject({ actor: 'operator', action: 'delete', before: { target: 'hello' }, after: null })
+    expectEnd(await admin('account', 'add', 'alice', '--email', 'a@example.com'), 0)
     const other = await serve(cwd, ['--data', 'd', '--admin', '127.0.0.1:0'], adminToken)
     const env = { ...adminToken, ZONEWRIGHT_ADMIN: JSON.parse(other.run.stdout()).admin }
-    const revoked = await cli(['serve', 'account', 'token', 'alice', '--revoke', '2'], { cwd, env })
+    const revoked = await cli(['serve', 'account', 'token', 'alice', '--revoke', '4'], { cwd, env })
     expectEnd(revoked, 0)
     expectEnd(await cli(['serve', 'account', 'list'], { cwd, env: { ...env, ZONEWRIGHT_ADMIN_TOKEN: '' } }), 1, { err: 'Invalid Token' })
     for (const shown of [run.stderr(), (await cli(['serve', 'audit'], { cwd, env })).stdout]) expect(shown).not.toContain(token)
@@ -254,6 +263,14 @@ describe('a running service', () => {
       expect(run.stderr()).not.toContain('tsig-keys-readable')
     })
   })
+})
+
+test('a SIGHUP does not end a service without a terminal, even if it has no file to read again', async () => {
+  const { run, call } = await serve(temporaryDirectory(), [])
+  run.kill('SIGHUP')
+  expect((await call('GET', '/domains')).status).toBe(200)
+  run.kill('SIGTERM')
+  expect(await run.ended).toEqual({ status: 0, signal: null })
 })
 
 test('a SIGHUP while the modules load does not end a service that reads files at SIGHUP', async () => {

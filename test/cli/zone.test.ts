@@ -172,7 +172,11 @@ test.each(['Example.COM.yaml', 'bücher.example.yaml', 'db.example.com.zone'])('
 
 test.each([
   ["  - {files: 'zones/*', targets: [own]}\n", 0, /creates it at own\.\n[\s\S]*example\.com\. stays at cloud as it is/],
-  ['', 1, /no rule of the config would find the definition of example\.net\./],
+  [
+    '',
+    1,
+    /no rule of the config would find the definition of example\.net\. \(first add zones\/example\.net\.yaml, or a glob, to the "files" of a rule\)/,
+  ],
 ])('zone rename with a rule of the previous name, and %j', async (rule, status, err) => {
   const config = `${OWN}${RULES}  - {files: 'zones/*', zone: example.com, targets: [cloud]}\n${rule}`
   const scene = openScene({ config, files: { 'zones/example.com.yaml': ZONE }, also: ['own'] })

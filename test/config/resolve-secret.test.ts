@@ -56,10 +56,12 @@ describe('resolveSecret', () => {
 
 it('warns of secrets at any depth of the settings', () => {
   const at = { file: 'zonewright.yaml', line: 1, column: 1 }
-  const settings = { tsig: { name: 'k.', secret: 'abc=' }, keys: [{ password: 'x' }, { password: 'env:P' }] }
+  const options = { auth_pass: 'x', auth_consumer_key: 'x', auth_service_account_info: 'base64::x', auth_key_id: 'x' }
+  const settings = { tsig: { name: 'k.', secret: 'abc=' }, keys: [{ password: 'x' }, { password: 'env:P' }], options }
   const warnings = plainTextSecretWarnings({ name: 'lab', type: 'x', settings, at, placeOf: () => at })
   expect(warnings.map(({ message }) => message)).toEqual([
     'providers.lab.tsig.secret contains a secret in plain text',
     'providers.lab.keys.0.password contains a secret in plain text',
+    ...['pass', 'consumer_key', 'service_account_info'].map((key) => `providers.lab.options.auth_${key} contains a secret in plain text`),
   ])
 })

@@ -68,7 +68,10 @@ export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
       folder = temporaryDirectory()
       proxied = (await running.startProxy?.()) ?? null
       direct = await openProvider(running, folder)
-      disturbed = proxied === null ? direct : await openProvider({ ...running, entry: proxied.entry }, folder)
+      disturbed =
+        proxied === null
+          ? direct
+          : await openProvider({ ...running, entry: proxied.entry, env: { ...running.env, ...proxied.env } }, folder)
       await applyTo(direct, desired(state, { withForeign: true }))
     })
     afterAll(async () => {
@@ -190,7 +193,7 @@ export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
       define(state)
       proxied?.proxy.use(() => NONE)
       const begin = proxied?.proxy.count() ?? 0
-      expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
+      expect(await cli(flags, { cwd: folder, env: { ...running.env, ...proxied?.env } })).toMatchObject({ status: 0, stderr: '' })
       /** The requests of a run. */
       const requests = (proxied?.proxy.count() ?? 0) - begin
       for (let round = 0; round < rounds(4); round += 1) {
@@ -200,7 +203,7 @@ export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
         const last = random.below(requests + 1)
         const start = proxied?.proxy.count() ?? 0
         proxied?.proxy.use(() => ({ kind: 'delay', before: random.below(30), after: random.below(30) }))
-        const run = await startProgram(flags, { cwd: folder, env: running.env })
+        const run = await startProgram(flags, { cwd: folder, env: { ...running.env, ...proxied?.env } })
         let ended = false
         void run.ended.then(() => {
           ended = true
@@ -216,9 +219,11 @@ export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
         expect(after.filter((line, index) => after.indexOf(line) !== index)).toEqual([])
       }
       proxied?.proxy.use(() => NONE)
-      expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
+      expect(await cli(flags, { cwd: folder, env: { ...running.env, ...proxied?.env } })).toMatchObject({ status: 0, stderr: '' })
       expect((await held()).sort()).toEqual(expected(state))
-      expect(await cli(['plan', '--detailed-exitcode'], { cwd: folder, env: running.env })).toMatchObject({ status: 0 })
+      expect(await cli(['plan', '--detailed-exitcode'], { cwd: folder, env: { ...running.env, ...proxied?.env } })).toMatchObject({
+        status: 0,
+      })
     })
   }
   describeWithTools([...kind.tools, ...(kind.isInMemory ? [] : ['dig'])], `faults: ${kind.name}`, suite, options)

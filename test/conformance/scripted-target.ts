@@ -1,4 +1,7 @@
 /** Scripted servers as targets of the conformance suites. BIND reads their records as a zone file. */
+
+import { LEXICON_PYTHON, lexiconEntry, pythonFolder, secretOptions } from '../providers/lexicon/lexicon-scene.ts'
+import { CLIENTS } from '../scripted/clients.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { CLOUD, type CloudOptions, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -66,3 +69,40 @@ export const PORKBUN = scriptedTarget('porkbun', { maxSize: 130, rejoinsTexts: t
 export const ROUTE53 = scriptedTarget('route53')
 export const SCALEWAY = scriptedTarget('scaleway', { rejoinsTexts: true })
 export const VULTR = scriptedTarget('vultr', { rejoinsTexts: true })
+
+/** The scripted service of a type behind dns-lexicon, which calls it by the same name. Each call is several requests. */
+function lexiconTarget(type: 'cloudflare' | 'digitalocean'): TargetKind {
+  const direct = scriptedTarget(type)
+  const { lexicon, hosts } = CLIENTS[type]
+  return {
+    ...direct,
+    name: `lexicon at ${type}`,
+    tools: [...direct.tools, LEXICON_PYTHON],
+    rejoinsTexts: true,
+    maxSize: 20,
+    async start() {
+      const running = await direct.start()
+      const server = /http:[^'/]*\/\/[^'/]+/.exec(running.entry)?.[0] ?? ''
+      const { text, env } = secretOptions(lexicon)
+      // The proxy has a Python of its own, because the address of the server is not among the options.
+      const folders = new Map<string, string>()
+      const python = (origin: string): string => {
+        const folder = folders.get(origin) ?? pythonFolder({ server: origin, hosts })
+        folders.set(origin, folder)
+        return folder
+      }
+      return {
+        ...running,
+        entry: lexiconEntry(type, text),
+        env: { PATH: process.env['PATH'] ?? '', PYTHONPATH: python(server), ...env },
+        async startProxy() {
+          const proxy = await startFaultProxy(server)
+          return { proxy, entry: lexiconEntry(type, text, ', timeout: 4'), env: { PYTHONPATH: python(proxy.origin) } }
+        },
+      }
+    },
+  }
+}
+
+export const LEXICON_CLOUDFLARE = lexiconTarget('cloudflare')
+export const LEXICON_DIGITALOCEAN = lexiconTarget('digitalocean')

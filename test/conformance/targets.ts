@@ -38,6 +38,8 @@ export interface ProxiedTarget {
   readonly proxy: Pick<FaultProxy, 'use' | 'count' | 'untilIdle' | 'close'>
   /** The entry of `providers` through the proxy, with short timeouts. */
   readonly entry: string
+  /** Variables for the way through the proxy. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface TargetKind {

@@ -21,7 +21,7 @@ const git = (cwd: string, ...args: string[]): string => execFileSync('git', [...
 function copyOfRepository(): string {
   const folder = temporaryDirectory()
   const files = git(PROJECT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard').split('\0')
-  const released = /^(?:src|scripts|docs|schemas|zones|templates)\/|^[\w.-]+$/
+  const released = /^(?:src|scripts|docs|schemas|zones|templates|examples)\/|^[\w.-]+$/
   for (const file of files.filter((one) => released.test(one) && existsSync(join(PROJECT, one)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(PROJECT, file), join(folder, file))
@@ -71,18 +71,18 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(await release(clone, '--url', 'https://releases.example.com/v1', '--out', other)).toMatchObject({ status: 0 })
     expect(readFileSync(join(other, `zonewright-${version}.tgz`)).equals(read(`zonewright-${version}.tgz`))).toBe(true)
     expect(readFileSync(join(other, 'SHA256SUMS')).equals(read('SHA256SUMS'))).toBe(true)
-    expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', `zonewright-${version}.intoto.json`, `zonewright-${version}.tgz`])
+    const [docs, statement, tarball] = ['-docs.tar.gz', '.intoto.json', '.tgz'].map((end) => `zonewright-${version}${end}`)
+    expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', docs, statement, tarball])
     expect(git(clone, 'status', '--porcelain')).toBe('')
   })
 
   test('states its checksums, commit and packages; the signature is that of the key', () => {
-    const sum = createHash('sha256')
-      .update(read(`zonewright-${version}.tgz`))
-      .digest('hex')
-    expect(read('SHA256SUMS').toString()).toBe(`${sum}  zonewright-${version}.tgz\n`)
+    const names = [`zonewright-${version}.tgz`, `zonewright-${version}-docs.tar.gz`]
+    const sums = names.map((name) => ({ name, sha256: createHash('sha256').update(read(name)).digest('hex') }))
+    expect(read('SHA256SUMS').toString()).toBe(sums.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''))
     const text = read(`zonewright-${version}.intoto.json`)
     const { subject, predicate } = JSON.parse(text.toString())
-    expect(subject).toEqual([{ name: `zonewright-${version}.tgz`, digest: { sha256: sum } }])
+    expect(subject).toEqual(sums.map(({ name, sha256 }) => ({ name, digest: { sha256 } })))
     expect(predicate.runDetails).toEqual({ builder: { id: 'https://ci.example.com' } })
     const [source, ...packages] = predicate.buildDefinition.resolvedDependencies
     expect(source.digest).toEqual({ gitCommit: git(repository, 'rev-parse', 'HEAD').trim() })
@@ -97,6 +97,14 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(Buffer.from(payload, 'base64').equals(text)).toBe(true)
     const signed = preAuthenticationEncoding(payloadType, text)
     expect(verify(null, signed, createPublicKey(privateKey), Buffer.from(signatures[0].sig, 'base64'))).toBe(true)
+  })
+
+  test('has the documents as a site', () => {
+    const user = temporaryDirectory()
+    execFileSync('tar', ['-xzf', join(out, `zonewright-${version}-docs.tar.gz`), '-C', user])
+    const site = join(user, `zonewright-${version}-docs`)
+    expect(readFileSync(join(site, 'index.html'), 'utf8')).toContain('href="docs/installing.html"')
+    expect(readFileSync(join(site, 'docs/installing.html'), 'utf8')).toContain('href="../site/site.css"')
   })
 
   test('knows its address; it has the licences of bundled packages, and a lock file for the others only', async () => {

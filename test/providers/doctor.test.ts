@@ -255,6 +255,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'gandi',
     'google',
     'hetzner',
+    'lexicon',
     'octodns',
     'ovh',
     'porkbun',

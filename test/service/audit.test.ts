@@ -1,8 +1,9 @@
 /** The audit log: what each change appends, and that nothing else can change it. */
 import { expect, test } from 'vitest'
-import { AUDITED_TABLES, auditEntry, listAudit } from '../../src/service/store/audit.ts'
+import { AUDITED_TABLES, listAudit } from '../../src/service/store/audit.ts'
 import { SCHEMA } from '../../src/service/store/schema.ts'
-import { during, freshStore, MASTER, openStore, type Store } from './harness.ts'
+import { during, freshStore, MASTER, ON_POSTGRES, openStore, type Store } from './harness.ts'
+import { gzipOf, put, startUpload } from './images/upload-client.ts'
 import { numberOf, runSql } from './raw-files.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: entries have objects of all kinds
@@ -11,9 +12,9 @@ type Entry = any
 /** The entries of a store after an id, oldest first. */
 async function entriesOf(store: Store, after = 0): Promise<Entry[]> {
   const database = await openStore(store)
-  const rows = await database.read((connection) => listAudit(connection, { after, limit: 1000 }))
+  const entries = await database.read((connection) => listAudit(connection, { after, limit: 1000 }))
   await database.close()
-  return rows.map(auditEntry)
+  return entries
 }
 
 /** `action object: changed fields`. */
@@ -93,6 +94,33 @@ test('has who, where, before and after of each change, and of no other write', a
   expect(JSON.stringify(entries)).not.toMatch(/hidden|hash|prefix/)
 })
 
+test('has the objects with secrets, but no secret', async () => {
+  const store = await freshStore()
+  await during(store, async (client) => {
+    await client.ok('POST', '/compute/scripts', { label: 'script', images: ['any/all'], script: '#!/bin/sh' })
+    const answers = [1, 5, 19].map((question_id) => ({ question_id, response: 'Gotham' }))
+    await client.ok('POST', '/profile/security-questions', { security_questions: answers })
+    await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
+    await client.ok('POST', '/profile/tfa-enable')
+    await client.ok('PUT', '/profile/preferences', { hidden: true })
+    await startUpload(client)
+  })
+  const entries = await entriesOf(store)
+  const fieldsOf = (kind: string) => entries.flatMap(({ object, after }) => (object === kind ? Object.keys(after) : []))
+  for (const [kind, ...secrets] of [
+    ['token', 'hash', 'prefix'],
+    ['script', 'script'],
+    ['security_answer', 'response'],
+    ['phone_code', 'code'],
+    ['second_factor', 'secret', 'pending', 'scratch_hash'],
+    ['preference', 'body'],
+    ['image', 'upload_hash'],
+  ] as [string, ...string[]][]) {
+    const fields = fieldsOf(kind)
+    expect([kind, fields.length > 0, secrets.filter((secret) => fields.includes(secret))]).toEqual([kind, true, []])
+  }
+})
+
 test('has no entry of a change that is rolled back', async () => {
   const store = await freshStore()
   const database = await openStore(store)
@@ -112,8 +140,13 @@ test('cannot be changed but by retention', async () => {
   await during({ ...store, clock: () => now, auditDays: 30 }, async (_client, service) => {
     const count = () => numberOf(store, 'select count(*) as number from audit')
     const before = await count()
-    for (const statement of ['delete from audit', "update audit set username = 'x'"])
+    const whole = ON_POSTGRES ? 'truncate audit' : 'replace into audit select * from audit limit 1'
+    for (const statement of ['delete from audit', "update audit set username = 'x'", whole])
       await expect(runSql(store, [statement])).rejects.toThrow('append-only')
+    // More than one job deletes.
+    const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 20001) select i from n'
+    const old = `select '2020-01-31T09:00:00.000Z', 'service', 'create', 'record', 1 from (${numbers}) numbers`
+    await runSql(store, [`insert into audit (time, actor, action, object, object_id) ${old}`])
     now += 2 * day
     await service.catchUp()
     expect([before > 0, await count()]).toEqual([true, before])
@@ -121,6 +154,33 @@ test('cannot be changed but by retention', async () => {
     await service.catchUp()
     expect(await count()).toBe(0)
   })
+})
+
+test('is kept for ever with a number of days that no date has', async () => {
+  const store = await freshStore()
+  let now = Date.now()
+  await during({ ...store, clock: () => now, auditDays: 1e9 }, async (_client, service) => {
+    now += 2 * 86_400_000
+    await service.catchUp()
+    expect(await numberOf(store, "select attempts as number from jobs where kind = 'delete-expired'")).toBe(0)
+    expect(await numberOf(store, 'select count(*) as number from audit')).toBeGreaterThan(0)
+  })
+})
+
+test('has who sent the data of an image', async () => {
+  const store = await freshStore()
+  await during(store, async (client) => expect((await put((await startUpload(client)).url, gzipOf(1))).status).toBe(200))
+  expect((await entriesOf(store)).at(-1)).toMatchObject({
+    ...{ actor: 'user', account: 1, user: null, address: '127.0.0.1', request: expect.any(String), action: 'update', object: 'image' },
+    ...{ before: { status: 'pending_upload' }, after: { status: 'available' } },
+  })
+})
+
+test('blames no user for a change by another program', async () => {
+  const store = await freshStore()
+  await during(store, (client) => client.ok('POST', '/domains', { ...MASTER, domain: 'a.example' }))
+  await runSql(store, ['update domains set description = 1'])
+  expect((await entriesOf(store)).at(-1)).toMatchObject({ actor: 'service', user: null, request: null, after: { description: '1' } })
 })
 
 test('covers every table but those with state of the service', () => {

@@ -194,7 +194,7 @@ test.each<[string, (lines: string[]) => string[], string]>([
   [
     'its schema is another',
     ([header = '', ...lines]) => [header.replace(SCHEMA_NAME, '013-quotas'), ...lines],
-    'another version of the program (schema 013-quotas)',
+    'a later version of the program (schema 013-quotas)',
   ],
   ['its creation time is missing', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'not a backup of the service'],
 ])('a forged file is refused without changes if %s', async (_name, change, message) => {

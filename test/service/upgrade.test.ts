@@ -1,10 +1,12 @@
-/** Databases of earlier releases, as their programs left them: the present version opens each with all that it has. */
+/** Databases and backups of earlier releases, as their programs left them: the present version opens and restores each with all that it has. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { restoreService } from '../../src/service/backup.ts'
 import { findSchema, SCHEMA, SCHEMA_NAME } from '../../src/service/store/schema.ts'
-import { during, freshDatabase, freshStore, ON_POSTGRES, openStore, type Store, TEST_KEY, temporaryDirectory } from './harness.ts'
+import { during, freshDatabase, freshStore, ON_POSTGRES, openStore, placeOf, type Store, TEST_KEY, temporaryDirectory } from './harness.ts'
 import { queryPostgres } from './raw-files.ts'
 
 const fixture = (name: string): Buffer => gunzipSync(readFileSync(new URL(`fixtures/${name}.gz`, import.meta.url)))
@@ -30,8 +32,22 @@ async function layoutOf(store: Store): Promise<Record<string, string[]>> {
   return Object.fromEntries(known.map(({ name, columns }) => [name, columns.map((column) => column.name).sort()]))
 }
 
-test.each(['0.1.0'])('a database of version %s', async (version) => {
-  const store = await storeOf(version)
+const backupOf = (version: string): string => fileURLToPath(new URL(`fixtures/backup-${version}.jsonl`, import.meta.url))
+
+/** A store restored from a backup of a version. */
+async function restoredFrom(version: string): Promise<Store> {
+  const store = ON_POSTGRES
+    ? { dataFolder: null, database: await freshDatabase({ tables: false }), imageFolder: temporaryDirectory(), secretsKey: TEST_KEY }
+    : { dataFolder: join(temporaryDirectory(), 'made'), secretsKey: TEST_KEY }
+  expect((await restoreService(placeOf(store), backupOf(version))).rows).toBeGreaterThan(20)
+  return store
+}
+
+test.each([
+  ['database', '0.1.0', storeOf],
+  ['backup', '0.1.0', restoredFrom],
+])('a %s of version %s', async (_title, version, open) => {
+  const store = await open(version)
   await during({ ...store, bootstrapToken: 'alice-token-of-the-first-release' }, async (client, service) => {
     const { data } = await client.ok('GET', '/domains')
     expect(data).toMatchObject([{ domain: 'alice.example', tags: ['production'], axfr_ips: ['192.0.2.53'] }])
@@ -43,4 +59,9 @@ test.each(['0.1.0'])('a database of version %s', async (version) => {
     for (const list of ['/compute/instances', '/profile/sshkeys']) expect((await client.ok('GET', list)).results).toBe(1)
   })
   expect(await layoutOf(store)).toEqual(await layoutOf(await freshStore()))
+})
+
+test.runIf(ON_POSTGRES)('a backup of an earlier version is not restored into tables of a later one', async () => {
+  const database = await freshDatabase()
+  await expect(restoreService({ database }, backupOf('0.1.0'))).rejects.toThrow('needs a database without tables')
 })

@@ -54,13 +54,19 @@ const expanded = (text: string, variables: Variables): string => text.replace(/\
 const holds = (condition: string, variables: Variables): boolean =>
   new Function('v', `return ${condition.replace(/\$(\w+)/g, "(v['$1'] ?? null)").replace(/==/g, '===')}`)(variables)
 
+/** The pipeline with its local files: the jobs of a file are merged with those that it includes. */
+function readPipeline(read: (path: string) => string): { variables?: Variables } & Record<string, PipelineJob> {
+  const { include = [], ...own } = parse(read('.gitlab-ci.yml')) as { include?: readonly { readonly local: string }[] }
+  const merged: Record<string, object> = {}
+  for (const file of [...include.map(({ local }) => parse(read(local)) as object), own])
+    for (const [name, value] of Object.entries(file)) merged[name] = { ...merged[name], ...(value as object) }
+  return merged as ReturnType<typeof readPipeline>
+}
+
 export async function runPipeline({ bare, gitlab, api, variables: project }: PipelineScene, event: PipelineEvent): Promise<PipelineRun> {
   const { sha, source } = event
   const id = gitlab.nextId()
-  const { variables: common, ...file } = parse(git(bare, 'show', `${sha}:.gitlab-ci.yml`)) as { variables?: Variables } & Record<
-    string,
-    PipelineJob
-  >
+  const { variables: common, ...file } = readPipeline((path) => git(bare, 'show', `${sha}:${path}`))
   const predefined: Variables = {
     CI: 'true',
     GITLAB_CI: 'true',
@@ -133,13 +139,22 @@ export async function runPipeline({ bare, gitlab, api, variables: project }: Pip
   }
 
   const manual = new Map<string, PipelineJob>()
-  for (const [name, { extends: base, ...job }] of Object.entries(file)) {
-    if (name.startsWith('.') || job.script === undefined) continue
-    const rule = (job.rules ?? [{}]).find((one) => one.if === undefined || holds(one.if, predefined))
-    const whole = { ...(base === undefined ? {} : file[base]), ...job }
-    if (rule?.when === 'manual') manual.set(name, whole)
-    else if (rule !== undefined && (job.needs ?? []).every((needed) => jobs.get(needed)?.status === 0)) await run(name, whole)
+  const wholeJob = (name: string): PipelineJob => {
+    const { extends: base, ...own } = file[name] as PipelineJob
+    return { ...(base === undefined ? {} : wholeJob(base)), ...own }
   }
+  const seen = new Set<string>()
+  const start = async (name: string): Promise<void> => {
+    if (name.startsWith('.') || seen.has(name)) return
+    seen.add(name)
+    const job = wholeJob(name)
+    if (job.script === undefined) return
+    for (const needed of job.needs ?? []) await start(needed)
+    const rule = (job.rules ?? [{}]).find((one) => one.if === undefined || holds(one.if, predefined))
+    if (rule?.when === 'manual') manual.set(name, job)
+    else if (rule !== undefined && (job.needs ?? []).every((needed) => jobs.get(needed)?.status === 0)) await run(name, job)
+  }
+  for (const name of Object.keys(file)) await start(name)
   const play = async (name: string): Promise<void> => {
     const job = manual.get(name)
     if (!job?.needs?.every((needed) => jobs.get(needed)?.status === 0)) throw new Error(`nobody can start ${name}`)

@@ -14,6 +14,7 @@ import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { displayPath } from '../../files/file-path.ts'
+import { STARTER_TYPES } from '../../providers/registry.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
@@ -189,15 +190,16 @@ async function readRequest(
 function readSource(output: CliOutput, args: readonly string[], options: ImportCommandOptions): ImportSource | null {
   const refuse = refuser(output)
   const [format, source, ...names] = options.from === undefined ? args : ['provider', options.from, ...args]
+  const live = STARTER_TYPES.includes(format ?? '') ? `for its live zones: zonewright init --from ${format}` : undefined
+  if (format !== undefined && !IMPORT_FORMATS.includes(format)) {
+    const hint = live ?? didYouMean(format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`
+    return refuse(`there is no import format ${JSON.stringify(format)}`, hint)
+  }
   if (format === undefined || source === undefined)
     return refuse(
       'import needs a format and a source, or --from with the name of a provider',
-      'such as: import zonefile db.example.com -o zones',
+      live ?? 'such as: import zonefile db.example.com -o zones',
     )
-  if (!IMPORT_FORMATS.includes(format)) {
-    const hint = didYouMean(format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`
-    return refuse(`there is no import format ${JSON.stringify(format)}`, hint)
-  }
   const zones = readZoneNames(output, names)
   if (zones === null) return null
   if (format !== 'dnscontrol' && options.credentials !== undefined)

@@ -73,7 +73,13 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const { zone, soaEmail, from, to } = options
   const found = repositoryOf(io.cwd)
   const repository = { ...found, site: options.ci ?? found.site }
-  const ways = Object.entries({ PATH: path, '--from': from, '--zone or --soa-email': zone ?? soaEmail })
+  // --to is for what is at PATH, too.
+  const ways = Object.entries({
+    PATH: path,
+    '--from': from,
+    '--zone or --soa-email': zone ?? soaEmail,
+    '--to': path === undefined ? to : undefined,
+  })
   const chosen = ways.flatMap(([way, value]) => (value === undefined ? [] : [way]))
   if (chosen.length > 1) return refuse(output, `${chosen.join(' and ')} exclude each other`)
   const odd = Object.entries(io.variables ?? {}).find(([, value]) => !/^[\w.,:@%+/-]+$/.test(value))
@@ -117,7 +123,15 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   }
   if (source === undefined && seen.some((one) => /^[^/]+\.(?:tf|tofu)$/.test(one.path)))
     return refuse(output, 'the folder has a configuration of Terraform, and no state of it', 'run: terraform show -json > show.json')
-  if (source === undefined) return writeExample(context, options, steps)
+  if (source === undefined && to !== undefined)
+    return refuse(output, '--to is for zones that are here, and there are none', 'import those of a provider with --from')
+  if (source === undefined) {
+    if (seen.some(({ path }) => !/^\.|(?:^|\/)package(?:-lock)?\.json$|\.md$/.test(path)))
+      output.say(
+        `Nothing to take over was found, so this is an example. init takes over ${EXPECTED}. "zonewright import --help" names more formats.`,
+      )
+    return writeExample(context, options, steps)
+  }
   const prepared = await prepare(context, hasConfig ? 'config' : source)
   return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }

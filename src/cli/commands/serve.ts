@@ -30,7 +30,7 @@ import {
   subcommand,
   withStoreOptions,
 } from '../command.ts'
-import { listenForInterruption } from '../interruption.ts'
+import { listenForInterruption, survivesHangup } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 import { configureAdmin } from '../serve-admin.ts'
@@ -153,7 +153,7 @@ headers or bodies.`
 async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   // Before the first file is read.
-  const hangups = options.tlsCert === undefined && options.tsigKeys === undefined ? null : reloadOnHangup(io, output, options)
+  const hangups = survivesHangup(process.argv) ? reloadOnHangup(io, output, options) : null
   const listen = options.listen === 'none' ? null : readAddress(output, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(output, '--dns', options.dns)
   const operations = options.operations === undefined ? null : readAddress(output, '--operations', options.operations)

@@ -1,6 +1,5 @@
 /** `zonewright zones`: options and report; the list is made in `inspect/list-zones.ts`. */
-import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { hasErrors } from '../../base/diagnostic.ts'
 import { quoted } from '../../base/text.ts'
@@ -14,6 +13,7 @@ import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts
 import type { SelectionOptions } from '../../run/context/run-context.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
+import { repositoryRoot } from '../init/repository.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, withShards, type ZoneListOptions } from '../selection.ts'
@@ -87,12 +87,4 @@ async function printCodeOwners(
   if (file.text.replaceAll('\r\n', '\n').includes(text)) return EXIT.done
   output.say(`${check} does not contain the owners of the zones: "zonewright zones --format codeowners" prints them.`)
   return EXIT.pending
-}
-
-/** The nearest folder with a git repository; the folder itself if there is none. */
-function repositoryRoot(folder: string): string {
-  for (let path = folder; ; path = dirname(path)) {
-    if (existsSync(join(path, '.git'))) return path
-    if (dirname(path) === path) return folder
-  }
 }

@@ -12,6 +12,7 @@ import {
   type CiNeeds,
   type CiSettings,
   cloudNeeds,
+  codeOf,
   INSTALL_SCRIPT,
   installPackages,
   installPythonPackages,
@@ -51,11 +52,12 @@ export async function filesForCi(
 ): Promise<readonly InitFile[]> {
   const { hosts, variables, packages, code } = needsOf(config)
   const pythonPackages: string[] = []
-  for (const { name, settings } of output === null ? [] : config.providers.values()) {
-    if (typeof settings['class'] !== 'string') continue
+  for (const { name, type, settings } of output === null ? [] : config.providers.values()) {
+    if (type !== 'lexicon' && typeof settings['class'] !== 'string') continue
+    const [code] = codeOf(type, settings) as [string]
     const own = mayRun ? await pythonPackagesOf(config, name, env) : []
     pythonPackages.push(...own)
-    if (own.length < (settings['class'].startsWith('octodns.') ? 1 : 2)) output?.diagnostics([packagesUnknown(settings['class'])])
+    if (own.length < (/^(?:octodns\.|lexicon:)/.test(code) ? 1 : 2)) output?.diagnostics([packagesUnknown(code)])
   }
   const [only] = variables
   const isCloud = variables.length === 1 && [...config.providers.values()].every(({ type }) => type === 'cloud')
@@ -73,19 +75,33 @@ export async function filesForCi(
       (command, name) => command + place + (name === 'fmt' ? '' : given.join('')),
     ),
   }))
+  const existing = (path: string): string | null | undefined => existingText(root, resolve(root, below, path))
+  const withRelease = (file: InitFile): InitFile => ({ ...file, text: keepRelease(file.text, existing(file.path) ?? '') })
   if (site === 'github') {
     const isForeign = (text: string | null | undefined): boolean => text !== null && text?.includes('zonewright') !== true
-    const foreign = files.filter(({ path }) => isForeign(existingText(root, resolve(root, below, path))))
-    output?.diagnostics(foreign.map(({ path }) => notOurs(path)))
-    return files
+    output?.diagnostics(files.filter(({ path }) => isForeign(existing(path))).map(({ path }) => notOurs(path)))
+    return files.map(withRelease)
   }
   const pipeline = existingText(root, PIPELINE)
-  if (!pipeline || /^dns:plan:/m.test(pipeline)) return files
+  if (!pipeline || /^dns:plan:/m.test(pipeline)) return files.map(withRelease)
   const text = withInclude(pipeline, INCLUDED)
   if (text === null) output?.diagnostics([notIncluded])
-  const jobs = files.map((file) => ({ path: up + INCLUDED, text: inStageOf(pipeline, file.text) }))
+  const jobs = files.map((file) => withRelease({ path: up + INCLUDED, text: inStageOf(pipeline, file.text) }))
   return [...jobs, ...(text === null ? [] : [{ path: up + PIPELINE, text, changes: true }])]
 }
+
+/** Jobs with the release that an existing file states, unless that of this program is known. */
+function keepRelease(jobs: string, before: string): string {
+  const { tarball, checksum } = installedRelease()
+  if (tarball !== '' && checksum !== '') return jobs
+  const stated = new Map([...before.matchAll(RELEASE)].map(([, , name, value = '']) => [name, value]))
+  return jobs.replace(RELEASE, (line, indent, name) => {
+    const value = stated.get(name) ?? "''"
+    return value === "''" ? line : `${indent}${name}: ${value}`
+  })
+}
+
+const RELEASE = /^( *)(ZONEWRIGHT_(?:TARBALL|CHECKSUM)): *(.*)$/gm
 
 /** The jobs in a stage that the pipeline has: without one, a job is in the stage "test". */
 function inStageOf(pipeline: string, jobs: string): string {
@@ -99,7 +115,7 @@ export const warning = (message: string, hint: string): Diagnostic => ({ severit
 
 const packagesUnknown = (className: string): Diagnostic =>
   warning(
-    `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+    `the CI jobs do not install the package of ${className}: it is not known, or states no version`,
     'add its installation to the CI jobs, after that of Zonewright',
   )
 

@@ -87,10 +87,11 @@ function* variablesIn(value: unknown): Generator<string> {
 }
 
 /** The code that runs with a provider start, as ZONEWRIGHT_ALLOWED_PACKAGES names it. */
-function codeOf(type: string, { class: className, check, reload, list }: ProviderConfig['settings']): string[] {
+export function codeOf(type: string, { class: className, provider, check, reload, list }: ProviderConfig['settings']): string[] {
   if (type.startsWith('npm:')) return [type.slice('npm:'.length)]
   const commands = type === 'zonefile' ? [check, reload, (list as { reload?: unknown } | undefined)?.reload] : []
   const programs = commands.flatMap((one) => (one === undefined ? [] : (String(Array.isArray(one) ? one[0] : one).split(' ')[0] ?? [])))
+  if (type === 'lexicon') return [`lexicon:${provider}`]
   const code = type === 'octodns' && className !== undefined ? [String(className)] : programs
   return code.filter((one) => /^[\w.:@/+-]+$/.test(one))
 }
@@ -133,7 +134,7 @@ export const installPythonPackages = (packages: readonly string[]): string =>
   packages.length === 0
     ? ''
     : `python3 -I -m venv "$folder/python"
-"$folder/python/bin/pip" install --quiet --disable-pip-version-check ${packages.join(' ')} >&2
+"$folder/python/bin/pip" install --quiet --disable-pip-version-check ${packages.map((one) => (one.includes('[') ? `'${one}'` : one)).join(' ')} >&2
 printf '#!/bin/sh\\nexec "%s/python/bin/python3" "$@"\\n' "$folder" > "$folder/bin/python3"
 chmod +x "$folder/bin/python3"
 `

@@ -1,6 +1,6 @@
 /** The git repository that a folder belongs to, judged by its files. */
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { existingText } from './add-files.ts'
 
 /** The sites whose CI has a template. */
@@ -17,19 +17,27 @@ export interface Repository {
   readonly branch: string
 }
 
+/** The nearest folder with a git repository; the folder itself if there is none. */
+export function repositoryRoot(folder: string): string {
+  for (let path = folder; ; path = dirname(path)) {
+    if (existsSync(join(path, '.git'))) return path
+    if (dirname(path) === path) return folder
+  }
+}
+
 export function repositoryOf(folder: string): Repository {
-  let root = folder
-  while (!existsSync(join(root, '.git')) && root !== dirname(root)) root = dirname(root)
-  if (!existsSync(join(root, '.git'))) root = folder
-  const text = (path: string): string => existingText(root, path) ?? ''
-  const branchIn = (path: string): string | undefined =>
-    /^ref: refs\/(?:remotes\/origin|heads)\/([A-Za-z][\w./-]*)\s*$/.exec(text(path))?.[1]
-  const isGitlab = existingText(root, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(text('.git/config'))
+  const root = repositoryRoot(folder)
+  // A worktree or submodule has a file that names the folder of its git data; a worktree shares the data of another.
+  const data = resolve(root, /^gitdir: (.+)/.exec(existingText(root, '.git') ?? '')?.[1] ?? '.git')
+  const shared = resolve(data, existingText(data, 'commondir')?.trim() ?? '')
+  const branchIn = (place: string, path: string): string | undefined =>
+    /^ref: refs\/(?:remotes\/origin|heads)\/([A-Za-z][\w./-]*)\s*$/.exec(existingText(place, path) ?? '')?.[1]
+  const isGitlab = existingText(root, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(existingText(shared, 'config') ?? '')
   return {
     root,
     below: relative(root, folder).split(sep).join('/'),
     site: isGitlab ? 'gitlab' : 'github',
     // Another branch that is checked out may be for one change.
-    branch: branchIn('.git/refs/remotes/origin/HEAD') ?? (branchIn('.git/HEAD') === 'master' ? 'master' : 'main'),
+    branch: branchIn(shared, 'refs/remotes/origin/HEAD') ?? (branchIn(data, 'HEAD') === 'master' ? 'master' : 'main'),
   }
 }

@@ -1,6 +1,5 @@
 /** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, posix, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
 import { counted, listed } from '../../base/english.ts'
@@ -12,6 +11,7 @@ import { type ImportZonesRequest, type ImportZonesResult, importZones } from '..
 import { writeFiles } from '../../files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
 import { startProgramRunner } from '../../load/program-loader.ts'
+import { missingPackages } from '../../providers/registry.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
@@ -27,7 +27,6 @@ import { needsOf } from './ci-needs.ts'
 import { withSchemas } from './editor-schemas.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
-import { installedRelease } from './release.ts'
 import type { Repository } from './repository.ts'
 
 export interface InitContext {
@@ -101,10 +100,7 @@ function sayUnsetRelease({ io, output, repository: { root } }: InitContext, path
   if (unset.length === 0) return
   const all = unset.map(([, text]) => text).join('')
   const names = ['ZONEWRIGHT_TARBALL', 'ZONEWRIGHT_CHECKSUM'].filter((name) => all.includes(`${name}: ''`))
-  const { checksum } = installedRelease()
-  const known = checksum !== '' && all.includes(`ZONEWRIGHT_CHECKSUM: '${checksum}'`)
   output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
-  if (known) output.print('ZONEWRIGHT_CHECKSUM already matches the installed tarball.\n')
 }
 
 async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
@@ -162,20 +158,8 @@ async function planShown({ io, output, options }: InitContext, config: Config, s
 
 /** The variables and packages that plans with a config need and this machine lacks. */
 function missingFor(config: Config, env: CliIo['env']) {
-  const { required, packages } = needsOf(config)
-  return {
-    variables: required.filter((name) => !env[name]),
-    packages: packages.map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => !isInstalled(name)),
-  }
-}
-
-/** Whether a package is beside this program. Runs nothing of it. */
-function isInstalled(name: string): boolean {
-  try {
-    return createRequire(import.meta.url).resolve(name) !== ''
-  } catch {
-    return false
-  }
+  const types = new Set([...config.providers.values()].map(({ type }) => type))
+  return { variables: needsOf(config).required.filter((name) => !env[name]), packages: [...types].flatMap(missingPackages) }
 }
 
 /** Plans with the config at `file`, if its variables and packages are there; else names the variables that are missing. */

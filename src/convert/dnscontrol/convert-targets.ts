@@ -13,7 +13,7 @@ import { isObject } from '../../programs/dnscontrol/json-object.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { placeConfig, pythonNotices, relocated } from '../octodns/convert-targets.ts'
 import { printNewConfig, providerProblem } from '../octodns/converted-config.ts'
-import { type ConvertedTarget, convertTarget, freeName, type OctodnsProvider } from '../octodns/octodns-provider.ts'
+import { type ConvertedTarget, convertTarget, freeName, type OctodnsProvider, variableFor } from '../octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface DnscontrolTargets {
@@ -28,7 +28,7 @@ export interface DnscontrolTargets {
 const CREDENTIALS_FILE = 'creds.json'
 
 /**
- * Converts the providers of zones. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
+ * Converts the providers of zones. A native provider, octoDNS's class or dns-lexicon, in this order, takes the place of each; secrets become references to the environment. If there is a
  * config already, its providers with the same names are the targets. `paid` are those whose zones have a paid plan. `program` is the absolute path of a program
  * that stays the definition of all zones.
  */
@@ -122,7 +122,7 @@ async function readFile(path: string, file: string, { config }: ImportRequest, d
   return credentials
 }
 
-/** BIND's provider writes zone files; every other is converted as the one of octoDNS. */
+/** BIND's provider writes zone files; every other is converted as the one of octoDNS, or of dns-lexicon if octoDNS has none. */
 function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string>, diagnostics: Diagnostic[]): ConvertedTarget | null {
   const report = (what: string): void =>
     void diagnostics.push({ severity: 'warning', code: 'import-aside', message: `not imported: ${what}`, at: provider.at })
@@ -133,7 +133,7 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
     return { name: freeName(provider.name, taken), settings, needsPython: false, safety: {}, skipsUnsupported: false, isDryRun: false }
   }
   const converted = convertCredentials(provider)
-  if (converted === null) return null
+  if (converted === null) return lexiconTarget(provider, taken, report)
   for (const key of converted.left) report(`${quoted(key)} of the provider ${provider.name}`)
   if (converted.lacks !== undefined)
     report(`${quoted(converted.lacks)} of the provider ${provider.name}, which DNSControl finds itself: add it to its options`)
@@ -146,7 +146,7 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
 /** Without any provider there is no config for a program, which is an error. */
 function notImported(
   names: readonly string[],
-  { config }: ImportRequest,
+  { config, source }: ImportRequest,
   { hasCredentials, isProgram, isOnly }: { readonly hasCredentials: boolean; readonly isProgram: boolean; readonly isOnly: boolean },
 ): Diagnostic {
   const [provider, is] = [agreeing(names.length, 'DNS provider', 'DNS providers'), agreeing(names.length, 'is', 'are')]
@@ -156,7 +156,7 @@ function notImported(
     config.file !== null
       ? `add ${added} the config, or name the targets of the zones in its rules`
       : !hasCredentials
-        ? `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
+        ? `put ${CREDENTIALS_FILE} beside ${basename(source)}, or name it with --credentials of "zonewright import dnscontrol"; types are enough: {"NAME": {"TYPE": "CLOUDFLAREAPI"}}`
         : !isProgram
           ? 'add a provider to zonewright.yaml and name it in the targets of the zones; those without another target are disabled there'
           : isOnly
@@ -254,6 +254,44 @@ const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
   },
   TRANSIP: { className: 'octodns_transip.TransipProvider', options: { AccountName: 'account', PrivateKey: 'key' } },
   VULTR: { className: 'dnscontrol.VULTR', options: { token: 'token' } },
+}
+
+/** Services that octoDNS has no class for, as dns-lexicon calls them, and its setting by DNSControl's key. */
+const LEXICON: Readonly<Record<string, readonly [service: string, options: Readonly<Record<string, string>>]>> = {
+  ALIDNS: ['aliyun', { access_key_id: 'auth_key_id', access_key_secret: 'auth_secret' }],
+  CLOUDNS: ['cloudns', { 'auth-id': 'auth_id', 'sub-auth-id': 'auth_subid', 'auth-password': 'auth_password' }],
+  EXOSCALE: ['exoscale', { apikey: 'auth_key', secretkey: 'auth_secret' }],
+  HOSTINGDE: ['hostingde', { authToken: 'auth_token' }],
+  INFOMANIAK: ['infomaniak', { token: 'auth_token' }],
+  INTERNETBS: ['internetbs', { 'api-key': 'auth_key', password: 'auth_password' }],
+  INWX: ['inwx', { username: 'auth_username', password: 'auth_password' }],
+  LUADNS: ['luadns', { email: 'auth_username', apikey: 'auth_token' }],
+  MYTHICBEASTS: ['mythicbeasts', { keyID: 'auth_username', secret: 'auth_password' }],
+  NAMECHEAP: ['namecheap', { apiuser: 'auth_username', apikey: 'auth_token' }],
+  NAMEDOTCOM: ['namecom', { apiuser: 'auth_username', apikey: 'auth_token' }],
+  NETCUP: ['netcup', { 'customer-number': 'auth_customer_id', 'api-key': 'auth_api_key', 'api-password': 'auth_api_password' }],
+  SAKURACLOUD: ['sakuracloud', { access_token: 'auth_token', access_token_secret: 'auth_secret' }],
+  SOFTLAYER: ['softlayer', { username: 'auth_username', api_key: 'auth_api_key' }],
+  VERCEL: ['vercel', { api_token: 'auth_token' }],
+}
+
+/** The service of dns-lexicon with the options that it has; null if there is none. All options may be secrets. */
+function lexiconTarget(
+  { name, type, credentials }: DnscontrolProvider,
+  taken: ReadonlySet<string>,
+  report: (what: string) => void,
+): ConvertedTarget | null {
+  const [service, options] = (Object.hasOwn(LEXICON, type) ? LEXICON[type] : undefined) ?? []
+  if (service === undefined || options === undefined) return null
+  for (const key of Object.keys(credentials)) if (!Object.hasOwn(options, key)) report(`${quoted(key)} of the provider ${name}`)
+  const secrets = Object.entries(options).flatMap(([key, option]) => {
+    const [kind, variable] = (credentials[key] === undefined ? '' : reference(credentials[key])).split('/')
+    return credentials[key] === undefined
+      ? []
+      : [[option, `env:${kind === 'env' && variable ? variable : variableFor(name, option)}`] as const]
+  })
+  const settings = { type: 'lexicon', provider: service, options: Object.fromEntries(secrets) }
+  return { name: freeName(name, taken), settings, needsPython: true, safety: {}, skipsUnsupported: false, isDryRun: false }
 }
 
 /** The same provider of octoDNS; null if it has none. */

@@ -72,10 +72,19 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change)]))
 }
 
-/** One notice for the targets that run octoDNS's classes, with the packages that they need. */
+/** Notices for the targets that run octoDNS's classes or dns-lexicon, with the packages that they need. */
 export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[] {
-  const classes = targets.filter(({ needsPython }) => needsPython)
-  if (classes.length === 0) return []
+  const services = targets.filter(({ settings }) => settings['type'] === 'lexicon')
+  const lexicon = services.map(
+    ({ name, settings }): Diagnostic => ({
+      severity: 'notice',
+      code: 'import-aside',
+      message: `${name} runs dns-lexicon in Python, because neither Zonewright nor octoDNS has a provider for ${settings['provider']}`,
+      hint: `read docs/providers/lexicon.md, which says what plans may do there, and install it with: pip install 'dns-lexicon[${settings['provider']}]'`,
+    }),
+  )
+  const classes = targets.filter((target) => target.needsPython && !services.includes(target))
+  if (classes.length === 0) return lexicon
   const packages = new Set(
     classes.map(({ settings }) => String(settings['class']).split('.')[0]?.replaceAll('_', '-')).filter((one) => one !== 'octodns'),
   )
@@ -84,6 +93,7 @@ export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[]
     MAX_NAMED,
   )} ${agreeing(classes.length, 'runs its octoDNS class', 'run their octoDNS classes')} in Python`
   return [
+    ...lexicon,
     { severity: 'notice', code: 'import-aside', message, hint: `install them with: pip install ${['octodns', ...packages].join(' ')}` },
     ...classes.flatMap(({ name, lacks }): Diagnostic[] =>
       lacks === undefined

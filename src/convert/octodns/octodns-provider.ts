@@ -14,7 +14,7 @@ export interface ConvertedTarget {
   readonly name: string
   /** The keys in the order to print. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** Whether octoDNS's class runs in Python, because no native provider has its class and options. */
+  /** Whether octoDNS's class or dns-lexicon runs in Python, because no native provider has its options. */
   readonly needsPython: boolean
   /** The option because of which the native provider with its class is not used. */
   readonly lacks?: string | undefined
@@ -93,11 +93,11 @@ function nativeSettings(
       else if (!['string', 'number', 'boolean'].includes(typeof value)) lacks ??= key
       return String(value)
     },
-    text(key, own) {
+    text(key) {
       const [, variable] = /^env\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(String(left.get(key))) ?? []
       if (variable === undefined) return this.plain(key)
       left.delete(key)
-      return variable === own ? undefined : `env:${variable}`
+      return `env:${variable}`
     },
     flag(key) {
       const value = take(key)
@@ -194,7 +194,7 @@ export function freeName(text: string, taken: ReadonlySet<string>): string {
 }
 
 /** The environment variable for a secret of a provider. */
-const variableFor = (provider: string, key: string): string =>
+export const variableFor = (provider: string, key: string): string =>
   `${provider}_${key}`
     .toUpperCase()
     .replace(/[^A-Z0-9_]/g, '_')
@@ -248,8 +248,8 @@ interface OptionReader {
   requiredSecret(key: string): string
   /** A text, number or boolean that is in the config itself; undefined if it is absent. */
   plain(key: string): string | undefined
-  /** The same, or a reference to a variable; undefined also for `own`, the variable that the native provider reads itself. */
-  text(key: string, own?: string): string | undefined
+  /** The same, or a reference to a variable. */
+  text(key: string): string | undefined
   /** Whether the option is true; undefined if it is absent. */
   flag(key: string): boolean | undefined
   list(key: string): readonly string[] | undefined
@@ -364,10 +364,10 @@ function azure(visibility: string): Convert {
     return {
       type: 'azure',
       base_url: options.text('base_url'),
-      subscription: options.text('sub_id', 'AZURE_SUBSCRIPTION_ID'),
+      subscription: options.text('sub_id'),
       resource_group: options.text('resource_group'),
-      tenant: options.text('directory_id', 'AZURE_TENANT_ID'),
-      client_id: options.text('client_id', 'AZURE_CLIENT_ID'),
+      tenant: options.text('directory_id'),
+      client_id: options.text('client_id'),
       client_secret: options.secret('key'),
       visibility: visibility === 'private' ? visibility : undefined,
     }

@@ -201,12 +201,6 @@ function removable(resources: Resources, zones: readonly ZoneOfState[], converte
   return taken
 }
 
-/** Resources that stay in the state and refer to these. */
-function referring(resources: Resources, taken: ReadonlySet<StateResource>, to: Iterable<StateResource>): StateResource[] {
-  const addresses = new Set([...to].map(({ address }) => withoutKeys(address)))
-  return resources.filter((one) => !one.isData && !taken.has(one) && one.dependsOn.some((address) => addresses.has(address)))
-}
-
 /** The address of the configuration: without the keys of instances. */
 const withoutKeys = (address: string): string => address.replace(/\[(?:"(?:[^"\\]|\\.)*"|[0-9]+)\]/g, '')
 
@@ -215,7 +209,8 @@ const MOST = 50
 
 /** The commands that take resources out of the state, which change nothing at a provider. */
 function nextSteps(resources: Resources, taken: ReadonlySet<StateResource>, program: string): string[] {
-  const others = referring(resources, taken, taken)
+  const addresses = new Set([...taken].map(({ address }) => withoutKeys(address)))
+  const others = resources.filter((one) => !one.isData && !taken.has(one) && one.dependsOn.some((address) => addresses.has(address)))
   const count = counted(others.length, 'other resource')
   const references = others.length === 0 ? '' : ` ${count} may refer to them (${addressesOf(others)}): write the values there.`
   const words = [...taken].map(({ address }) => shellWord(address))

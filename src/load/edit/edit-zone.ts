@@ -120,6 +120,11 @@ function placeOf({ name, target, file }: NewZone, config: Config): string | Edit
       })
 }
 
+const notFound = (name: DomainName, path: string, { cwd }: Config): EditedZone => {
+  const hint = `first add ${displayPath(path, cwd)}, or a glob, to the "files" of a rule`
+  return problem('edit-refused', `no rule of the config would find the definition of ${name}`, { hint })
+}
+
 /** The edit, if the zone can then be loaded without an error. */
 async function checked(name: DomainName, config: Config, changes: EditedZone['changes']): Promise<EditedZone> {
   const taken = changes.find(({ path, before }) => before === '' && existsSync(path))
@@ -131,7 +136,7 @@ async function checked(name: DomainName, config: Config, changes: EditedZone['ch
   const zone = loaded.zones.find((one) => one.zone.name === name && texts.has(realPathOf(one.zone.at.file, config.cwd)))
   const errors = loaded.diagnostics.filter(isError)
   if (errors.length > 0) return refused(...errors)
-  if (zone === undefined) return problem('edit-refused', `no rule of the config would find the definition of ${name}`)
+  if (zone === undefined) return notFound(name, changes[0]?.path ?? '', config)
   return { changes, others: [], diagnostics: zone.diagnostics, loaded: zone }
 }
 
@@ -223,7 +228,7 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
   const edited = await checked(newName, config, newPath === path ? [moved] : [moved, { path, before: text, after: previous }])
   if (edited.diagnostics.some(({ code }) => code === 'zone-unknown'))
     return createRuleLookup(config)(newPath, { name: newName }) === null
-      ? problem('edit-refused', `no rule of the config would find the definition of ${newName}`)
+      ? notFound(newName, newPath, config)
       : // The file names its zone, such as by $ORIGIN.
         inOtherForm(name, loaded)
   if (edited.loaded === undefined) return edited

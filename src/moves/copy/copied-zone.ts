@@ -52,7 +52,7 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
     const isCopied = kind !== undefined && kind === target.capabilities.recordSettings && settings !== undefined
     records.push({ name: record.name, type, ttl: ttlOf(record), data, at, ...(isCopied && { providerSettings: { [kind]: settings } }) })
   }
-  for (const record of apexNsRecords(existing, target, options)) records.push({ ...record, ttl: ttlOf(record), at })
+  for (const record of apexNsRecords(existing, target, options, at)) records.push({ ...record, ttl: ttlOf(record), at })
   return {
     ...DEFAULT_ZONE_OPTIONS,
     name,
@@ -153,10 +153,18 @@ function settingsFor(settings: ZoneSettings, { capabilities }: CopyEnd): ZoneSet
   )
 }
 
-function apexNsRecords({ name, records }: ExistingZone, { capabilities }: CopyEnd, { apexNs, isNew }: CopyOptions): ResourceRecord[] {
+function apexNsRecords(
+  { name, records }: ExistingZone,
+  { capabilities }: CopyEnd,
+  { apexNs, isNew }: CopyOptions,
+  at: SourcePosition,
+): ResourceRecord[] {
   const { servesApexNs, assignsNameservers = false, newZoneNameservers = [] } = capabilities
   const own = records.filter((record) => isApexNs(record, name))
   const addsNone = !servesApexNs && !assignsNameservers && newZoneNameservers.length === 0
   if (apexNs === null) return isNew && addsNone ? own.map(({ type, ttl, data }) => ({ name, type, ttl, data })) : []
-  return apexNs.names.map((data) => ({ name, type: 'NS', ttl: apexNs.ttl ?? own[0]?.ttl ?? null, data }))
+  const given = apexNs.names.map((data): ResourceRecord => ({ name, type: 'NS', ttl: apexNs.ttl ?? own[0]?.ttl ?? null, data }))
+  // A target whose own records are the only ones has them already.
+  const isStored = (record: ResourceRecord): boolean => capabilities.rules.every((rule) => rule({ ...record, at }, name).record !== null)
+  return servesApexNs ? given.filter(isStored) : given
 }

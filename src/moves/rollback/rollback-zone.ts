@@ -16,7 +16,7 @@ import {
 import { type Allowance, DEFAULT_ZONE_OPTIONS, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { changesetsOf } from '../../plan/changesets.ts'
-import type { ZoneDifference } from '../../plan/compare-zones.ts'
+import { applyPolicy, type ZoneDifference } from '../../plan/compare-zones.ts'
 import type { Preference } from '../../plan/continuity.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
@@ -80,7 +80,7 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
   const runChanges = changesOfRun(run, live, rules)
   const reversal = reversalOf(runChanges, live, run.plan, rules)
   const fitted = fitRestored(reversal, run.plan, rules.capabilities)
-  const difference = withoutUnchanged(reversal, fitted.added)
+  const { difference, diagnostics: stays } = permitted(withoutUnchanged(reversal, fitted.added), run.plan, rules.capabilities)
   const type = fitted.settings.type ?? live?.settings.type
   const plan = planDifference({
     zone,
@@ -98,10 +98,24 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
     unreviewed: reversal.overwritten,
     rendered: 'unavailable',
     prefer: rules.prefer,
-    diagnostics: [...reversal.diagnostics, ...fitted.diagnostics],
+    diagnostics: [...reversal.diagnostics, ...fitted.diagnostics, ...stays],
   })
   const { owner } = run.plan
-  return { plan: owner === undefined ? plan : { ...plan, owner }, whole: reversal.whole && fitted.whole }
+  const whole = reversal.whole && fitted.whole && stays.length === 0
+  return { plan: owner === undefined ? plan : { ...plan, owner }, whole }
+}
+
+/** The part that a target permits where plans only create records, and a warning of what stays. */
+function permitted(
+  difference: ZoneDifference,
+  { zone, target }: ZonePlan,
+  { onlyCreates }: Capabilities,
+): { readonly difference: ZoneDifference; readonly diagnostics: readonly Diagnostic[] } {
+  if (onlyCreates === undefined || difference.removed.length === 0) return { difference, diagnostics: [] }
+  const names = listed([...new Set(difference.removed.map(rrsetKey))].sort(), SHOWN)
+  const message = `${zone} at ${target}: plans only create records, because ${onlyCreates}, and keep ${names}`
+  const warning: Diagnostic = { severity: 'warning', code: 'rollback-conflict', message, hint: 'change them at the service' }
+  return { difference: applyPolicy(difference, 'create-only'), diagnostics: [warning] }
 }
 
 function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null, rules: RollbackRules): RunChanges {

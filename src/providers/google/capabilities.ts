@@ -20,7 +20,7 @@ const owners = refuseIf(({ name }) =>
 )
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS accepts an ALIAS at the apex only'
+  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS accepts an ALIAS at the apex only; use a CNAME here'
   if (type === 'NS' && name.startsWith('*.')) return 'Cloud DNS accepts no wildcard NS record'
   return type === 'DS' && name === zone ? 'the DS records of the zone belong to its parent' : null
 })

@@ -3,9 +3,9 @@ import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodn
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
+import type { Message } from '../bridge-process.ts'
 import type { CapabilityFacts } from '../provider.ts'
 import { refuseIf } from '../record-rules.ts'
-import type { Message } from './bridge-process.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 
 /** What a class says about itself. */

@@ -7,7 +7,8 @@ import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
-import { sleep } from '../../transport/retry.ts'
+import type { BridgeSession, LoggedMessage } from '../bridge-session.ts'
+import { bridgedZones } from '../bridge-zones.ts'
 import { createFindings, MAX_LISTED } from '../examine-zones.ts'
 import {
   type AppliedCall,
@@ -21,7 +22,7 @@ import {
 } from '../provider.ts'
 import { masterZone, zoneListOf } from '../zone-lists.ts'
 import { type ClassFeatures, type ClassSettings, classCapabilities, factsOf } from './class-capabilities.ts'
-import type { ClassChange, ClassSession, LoggedMessage } from './class-session.ts'
+import { applyClassChanges, type ClassChange, type ClassRules, type LoggedZone, readClassZone } from './class-session.ts'
 import type { ClassZone } from './read-records.ts'
 
 export interface ClassProviderOptions extends ClassSettings {
@@ -30,51 +31,20 @@ export interface ClassProviderOptions extends ClassSettings {
   readonly className: string
   readonly address: string
   readonly features: ClassFeatures
-  readonly session: ClassSession
+  readonly session: BridgeSession
+  readonly redact: (text: string) => string
   /** Milliseconds that a call may take. */
   readonly timeout: number
 }
 
-/** Milliseconds for which a zone that was read to find it is used instead of another read. */
-const FRESH_FOR = 600_000
-/** Milliseconds before a failed read is repeated. */
-const READ_PAUSE = 500
 /** Messages of the class about one zone that a plan shows. */
 const MAX_WARNINGS = 5
 
-interface Reading {
-  readonly at: number
-  readonly zone: (ClassZone & { readonly logs: readonly LoggedMessage[] }) | ProviderError
-}
-
 export function createClassProvider(options: ClassProviderOptions): Provider {
-  const { provider, className, features, session } = options
+  const { provider, className, features, session, redact } = options
   const capabilities = classCapabilities(options, features)
-  const rules = { servesApexNs: capabilities.servesApexNs }
-  /** Zones that were read to find them, until they are read. */
-  const readings = new Map<DomainName, Reading>()
-
-  /** Many classes repeat nothing, so a read that failed for the moment is repeated once. */
-  async function read(name: DomainName, call?: ProviderCallOptions) {
-    try {
-      return await session.inTurn((turn) => turn.read(name, rules), call)
-    } catch (error) {
-      if (!(error instanceof ProviderError) || !isTransient(error)) throw error
-      await sleep(READ_PAUSE, call?.stop ?? call?.signal).catch(() => undefined)
-      return session.inTurn((turn) => turn.read(name, rules), call)
-    }
-  }
-
-  /** A class has no other way to find a zone than to read it. The error of one zone does not hide the others. */
-  async function find(name: DomainName, call?: ProviderCallOptions): Promise<Reading['zone']> {
-    try {
-      return await read(name, call)
-    } catch (error) {
-      if (!(error instanceof ProviderError) || ENDING.has(error.code)) throw error
-      return error
-    }
-  }
-
+  const rules: ClassRules = { provider, className, redact, servesApexNs: capabilities.servesApexNs }
+  const zones = bridgedZones(provider, (name, call) => session.inTurn((ask) => readClassZone(ask, name, rules), call))
   const provided: Provider = {
     name: provider,
     type: 'octodns',
@@ -83,61 +53,31 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
     capabilityFacts: () => factsOf(features),
     parallelism: 1,
     pythonPackages: features.packages,
-    async findZones(names, call) {
-      const found = new Map<DomainName, ZoneReference>()
-      const errors: ProviderError[] = []
-      for (const name of new Set(names)) {
-        const zone = await find(name, call)
-        if (zone instanceof ProviderError) errors.push(zone)
-        else if (!zone.exists) continue
-        readings.set(name, { at: performance.now(), zone })
-        found.set(name, referenceTo(name))
-      }
-      const [error] = errors
-      if (error !== undefined && errors.length === found.size) throw error
-      return found
-    },
+    findZones: zones.find,
     async listZones(call) {
       if (!features.listsZones)
         throw new ProviderError('provider-rejected', `${provider}: ${className} has no list of its zones`, { hint: 'name the zones' })
-      const names = await session.inTurn((turn) => turn.list(), call)
-      const zones = names.map((name) => ({ name }))
-      return zoneListOf(zones, (_, name) => referenceTo(name), { twice: () => 'has the name of another zone' })
+      const names = (await session.inTurn((ask) => ask('listing zones', { op: 'list' }, { key: 'zones' }), call)).items
+      const listed = names.map((name) => ({ name: String(name) }))
+      return zoneListOf(listed, (_, name) => referenceTo(name), { twice: () => 'has the name of another zone' })
     },
     async readZone(reference, call) {
-      const { name } = reference
-      const known = readings.get(name)
-      readings.delete(name)
-      const zone = known !== undefined && performance.now() - known.at < FRESH_FOR ? known.zone : await read(name, call)
-      if (zone instanceof ProviderError) throw zone
-      if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
-      return { ...snapshot(reference, zone), ...(features.readOnly && { readOnly: features.readOnly }) }
+      return { ...snapshot(reference, await zones.read(reference, call)), ...(features.readOnly && { readOnly: features.readOnly }) }
     },
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
     async apply(zone, call, more) {
       await assertMayWrite(provider, more, options.timeout)
-      readings.clear()
-      return applyClassCall({ provider, session, rules }, zone, call, more)
+      zones.forget()
+      return applyClassCall({ session, rules }, zone, call, more)
     },
     close: () => session.close(),
   }
   return provided
 }
 
-const isTransient = ({ code, status }: ProviderError): boolean => code === 'provider-unreachable' || (status !== null && status >= '500')
-
-/** Errors that reading any other zone would meet, too. */
-const ENDING: ReadonlySet<string> = new Set([
-  'provider-unreachable',
-  'provider-timeout',
-  'provider-unauthorized',
-  'provider-stopped',
-  'provider-class',
-])
-
 const referenceTo = (name: DomainName) => masterZone(name, name)
 
-const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: Exclude<Reading['zone'], ProviderError>): ZoneSnapshot => ({
+const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: LoggedZone): ZoneSnapshot => ({
   ...referenceTo(name),
   records,
   unplanned,
@@ -189,10 +129,8 @@ async function examineClass(
 }
 
 interface ClassTarget {
-  /** The provider's name in the config. */
-  readonly provider: string
-  readonly session: ClassSession
-  readonly rules: { readonly servesApexNs: boolean }
+  readonly session: BridgeSession
+  readonly rules: ClassRules
 }
 
 /**
@@ -205,7 +143,8 @@ function applyClassCall(
   call: ProviderCall,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { provider, session, rules } = target
+  const { session, rules } = target
+  const { provider } = rules
   const [first] = call.changes
   if (first?.subject === 'domain' && first.action !== 'create') throw new Error('octoDNS neither deletes zones nor changes their settings')
   const creates = first?.subject === 'domain'
@@ -214,13 +153,13 @@ function applyClassCall(
     throw new ProviderError('provider-rejected', `${provider}: creating ${name}: octoDNS creates no zone without records`, {
       hint: 'define a record, or create the zone at the provider',
     })
-  return session.inTurn(async (turn) => {
-    const live = await turn.read(name, rules)
+  return session.inTurn(async (ask) => {
+    const live = await readClassZone(ask, name, rules)
     if (creates === live.exists) throw conflict(provider, name, live.exists ? 'was created after the plan was made' : 'was deleted')
     refuseConflicts(provider, name, live, call.rrsets)
     const present = groupRrsets(live.records)
     const pending = call.rrsets.filter((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.desired))
-    const logs = pending.length === 0 ? [] : await turn.apply(name, pending.map(classChange))
+    const logs = pending.length === 0 ? [] : await applyClassChanges(ask, name, pending.map(classChange))
     return { problems: logs.map((log) => problemOf(target, log)), ...(creates && { zone: masterZone(name, name) }) }
   }, options)
 }
@@ -255,7 +194,7 @@ function classChange({ name, type, desired }: RrsetChange): ClassChange {
   return { name, type, data: { ttl: desired.ttl, ...(isSingle ? { value: values[0] } : { values }) } }
 }
 
-const problemOf = ({ provider }: ClassTarget, { message }: LoggedMessage): Diagnostic => ({
+const problemOf = ({ rules: { provider } }: ClassTarget, { message }: LoggedMessage): Diagnostic => ({
   severity: 'warning',
   code: 'provider-class',
   message: `${provider}: octoDNS warned: ${excerpt(message, 500)}`,

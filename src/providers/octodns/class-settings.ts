@@ -1,7 +1,7 @@
 /** The settings of a provider that names a provider class of octoDNS, without starting it. */
-import { homedir } from 'node:os'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { ProviderConfig } from '../../config/config.ts'
+import { textsOfOptions } from '../bridge-options.ts'
 import { DEFAULT_CHANGES_PER_CALL } from './class-capabilities.ts'
 
 /** Classes that create a missing zone when they apply. octoDNS has no feature that says so. */
@@ -35,7 +35,7 @@ export function checkClassSettings(config: ProviderConfig): readonly Diagnostic[
       at: config.placeOf('class'),
       hint: 'use the provider type zonefile',
     })
-  for (const { path, text } of textsOf(config.settings['options']))
+  for (const { path, text } of textsOfOptions(config.settings['options']))
     if (/^env\/[A-Za-z_]/.test(text))
       diagnostics.push({
         severity: 'error',
@@ -45,22 +45,4 @@ export function checkClassSettings(config: ProviderConfig): readonly Diagnostic[
         hint: 'write env:NAME',
       })
   return diagnostics
-}
-
-/** The options that look like paths out of the folder of the config: what the class does with them is unknown. */
-export const pathsOfOptions = ({ settings }: ProviderConfig): { readonly setting: string; readonly path: string }[] =>
-  [...textsOf(settings['options'])].flatMap(({ path, text }) =>
-    /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(text) ? [{ setting: ['options', ...path].join('.'), path: text.replace(/^~[^/]*/, homedir()) }] : [],
-  )
-
-interface PlacedText {
-  readonly path: readonly string[]
-  readonly text: string
-}
-
-/** All texts of options with their paths. */
-function* textsOf(value: unknown, path: readonly string[] = []): Generator<PlacedText> {
-  if (typeof value === 'string') yield { path, text: value }
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, below] of Object.entries(value)) yield* textsOf(below, [...path, key])
 }

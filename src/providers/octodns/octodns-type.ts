@@ -1,9 +1,10 @@
 /** The provider type `octodns`: a folder of octoDNS's zone files (`directory`), or any provider class of octoDNS (`class`). */
 import type { ProviderConfig } from '../../config/config.ts'
+import { pathsOfOptions } from '../bridge-options.ts'
 import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { classCapabilities, featuresOf } from './class-capabilities.ts'
-import { changesPerCall, checkClassSettings, createsZones, pathsOfOptions } from './class-settings.ts'
+import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
 
 const hasClass = ({ settings }: ProviderConfig): boolean => settings['class'] !== undefined
 

@@ -10,7 +10,7 @@ import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-
 import type { ResourceRecord } from '../../dns/record.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'
-import type { Message } from './bridge-process.ts'
+import type { Message } from '../bridge-process.ts'
 
 /** A zone as a class reads it. */
 export interface ClassZone {

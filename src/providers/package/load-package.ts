@@ -5,13 +5,14 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isAbsolute, join, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { isObject } from '../../base/text.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import type { PathScope } from '../../files/allowed-paths.ts'
 import { isUntrusted } from '../../files/find-program.ts'
+import { installedPackage } from '../../files/installed-package.ts'
 import type { ProviderType } from '../provider.ts'
 import { refusedCode } from '../run-code.ts'
 import { typeOfValue } from './package-type.ts'
@@ -50,20 +51,21 @@ export async function loadPackage(config: ProviderConfig, scope: PathScope): Pro
   if (refused !== null) return { type: null, diagnostic: refused }
   const given = scope.env[PACKAGES_DIR]
   if (given !== undefined && !isAbsolute(given)) return failed(`${PACKAGES_DIR} is not the absolute path of a folder`)
-  const found = given === undefined ? await findPackage(name) : await packageIn(given, name)
-  if (found === null)
+  const place = given === undefined ? installedPackage(name) : join(given, 'node_modules', name)
+  const manifest = place === null ? null : await readManifest(join(place, 'package.json'))
+  if (place === null || manifest === null)
     return failed(
       `the package ${name} is not installed`,
       `if you trust its author, install it beside Zonewright, or in the folder that ${PACKAGES_DIR} names; anybody can publish a package of that name`,
     )
-  if (isUntrusted(found.folder, scope))
+  if (isUntrusted(place, scope))
     return failed(
       `the package ${name} is in the checkout, so this CI job does not load it`,
       'install it before the checkout, in a folder outside',
     )
-  const entry = entryOf(found.manifest)
-  const path = entry === null ? null : resolve(found.folder, entry)
-  if (path === null || !path.startsWith(found.folder + sep)) return failed(`"exports" in the package.json of ${name} names no module`)
+  const entry = entryOf(manifest)
+  const path = entry === null ? null : resolve(place, entry)
+  if (path === null || !path.startsWith(place + sep)) return failed(`"exports" in the package.json of ${name} names no module`)
   let module: Readonly<Record<string, unknown>>
   try {
     module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as Readonly<Record<string, unknown>>
@@ -73,25 +75,6 @@ export async function loadPackage(config: ProviderConfig, scope: PathScope): Pro
   const { provider } = module
   const made = typeOfValue(provider, `the package ${name}`, name)
   return made.type === null ? failed(made.problem, made.hint) : { type: made.type, diagnostic: null }
-}
-
-interface FoundPackage {
-  readonly folder: string
-  readonly manifest: Readonly<Record<string, unknown>>
-}
-
-/** The nearest package of that name in a `node_modules` at or above the folder of this program; null if there is none. */
-async function findPackage(name: string): Promise<FoundPackage | null> {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const found = await packageIn(folder, name)
-    if (found !== null || dirname(folder) === folder) return found
-  }
-}
-
-async function packageIn(parent: string, name: string): Promise<FoundPackage | null> {
-  const folder = join(parent, 'node_modules', name)
-  const manifest = await readManifest(join(folder, 'package.json'))
-  return manifest && { folder, manifest }
 }
 
 async function readManifest(path: string): Promise<Readonly<Record<string, unknown>> | null> {

@@ -7,14 +7,12 @@ import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import type { Credentials } from '../../transport/aws-environment.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
-import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import { type ApiDialect, garbled, publicAddressHint, statusError } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type Sender, sendRequest } from '../send-request.ts'
-
-const PACKAGE = '@aws-sdk/client-route-53'
 
 type Sdk = typeof import('@aws-sdk/client-route-53')
 type Command = Parameters<Route53Client['send']>[0]
@@ -76,11 +74,7 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
     onRequest: connection.onRequest,
   }
   const load = loadOnce(async () => {
-    const sdk = await loadOptionalPackage(
-      PACKAGE,
-      () => import('@aws-sdk/client-route-53'),
-      (message, hint, cause) => new ProviderError('provider-unknown', `${provider}: ${message}`, { notSent: true, hint, cause }),
-    )
+    const sdk = await import('@aws-sdk/client-route-53')
     return { sdk, client: new sdk.Route53Client(clientConfig(connection, http)) }
   })
 

@@ -43,7 +43,6 @@ const MAX_TRIED = 20
 const CHECKS: Readonly<Record<string, DoctorFinding['check']>> = {
   'provider-unauthorized': 'token',
   'provider-forbidden': 'grants',
-  'provider-unknown': 'config',
 }
 const checkOf = (code: string): DoctorFinding['check'] => CHECKS[code] ?? 'connection'
 

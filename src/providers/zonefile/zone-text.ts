@@ -112,7 +112,7 @@ function whyReadOnly(
   if (adopt) return null
   const isOurs = text.startsWith(HEADER)
   const hint =
-    'import the zone with its comments ("zonewright import zonefile"); "adopt: true" in the config then lets its file be overwritten'
+    'add "adopt: true" to the provider in the config, once the definition has all that is to stay ("zonewright import zonefile" takes over comments)'
   if (isOurs && !/^\$(?:INCLUDE|GENERATE)\b/im.test(text)) return null
   const lost = (what: string): ReadOnlyReason => ({ reason: `${file} has ${what}, which would be lost`, hint })
   for (const item of scanComments(text)) {

@@ -1,10 +1,10 @@
 /** Serves the administrative API: on a Unix socket, which its mode protects, or on an address with its own token. */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
-import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { plainAddress } from '../api/authenticate.ts'
 import { type Certificate, TLS_OPTIONS } from '../api/http-server.ts'
@@ -45,6 +45,12 @@ const MIN_TOKEN = 32
 
 const BODY_LIMIT = 1024 * 1024
 
+/** More are closed at once: the service needs its descriptors. */
+const MAX_CONNECTIONS = 64
+
+/** Milliseconds that running requests get to end when the service stops. */
+const GRACE = 2_000
+
 /** Rejects if the place cannot be used or lacks its protection. */
 export async function startAdminServer({ place, token, tls, admin }: AdminServerOptions): Promise<AdminServer> {
   const isSocket = 'path' in place
@@ -58,6 +64,7 @@ export async function startAdminServer({ place, token, tls, admin }: AdminServer
   const options = { requestTimeout: 60_000, requireHostHeader: false }
   const secure = isSocket || tls === null ? null : createTlsServer({ ...options, ...tls, ...TLS_OPTIONS }, answer)
   const server = secure ?? createServer(options, answer)
+  server.maxConnections = MAX_CONNECTIONS
   if (isSocket) await clearPath(place.path)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -72,20 +79,27 @@ export async function startAdminServer({ place, token, tls, admin }: AdminServer
     useCertificate: (certificate) => secure?.setSecureContext({ ...certificate, ...TLS_OPTIONS }),
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeIdleConnections()
+        // Node does not end a request that never becomes complete once the server is closing.
+        const late = setTimeout(() => server.closeAllConnections(), GRACE)
+        server.close(() => {
+          clearTimeout(late)
+          resolve()
+        })
       }),
   }
 }
 
-const isLoopback = (host: string): boolean => ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+export const isLoopback = (host: string): boolean => ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
 
 const originOf = ({ address, port, family }: AddressInfo, isSecure: boolean): string =>
   `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
-/** Removes the socket that a killed process left. Throws if another process listens at it, or if it is another kind of file. */
+/** Removes the socket that a killed process left. Throws if another process listens at it, if it is another kind of file, or if every user could replace it. */
 async function clearPath(path: string): Promise<void> {
   if (!isSocketPath(path)) throw new RangeError(`the path of the administrative socket is longer than ${MAX_PATH} octets`)
+  const folder = statSync(dirname(path), { throwIfNoEntry: false })
+  if (folder !== undefined && (folder.mode & 0o002) !== 0)
+    throw new RangeError(`every user may write to ${dirname(path)}, and could replace the administrative socket: use a folder of its own`)
   if (!existsSync(path)) return
   if (!lstatSync(path).isSocket()) throw new RangeError(`${path} is not a socket`)
   if (await isListening(path)) throw new RangeError(`another process listens at ${path}`)

@@ -12,10 +12,11 @@ import {
   findUser,
   findUserByName,
   listAccounts,
+  lockAdministration,
   setQuotas,
   setSuspended,
 } from '../store/account-store.ts'
-import { auditEntry, listAudit, type Origin } from '../store/audit.ts'
+import { AUDITED_OBJECTS, listAudit, type Origin, setOrigin } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { insertToken } from '../store/token-store.ts'
 
@@ -54,6 +55,7 @@ interface AdminCall {
   readonly body: Readonly<Record<string, unknown>>
   readonly now: string
   readonly secrets: Secrets
+  readonly origin: Origin
   /** Domains whose zones have to be rendered after the commit. */
   readonly changed: number[]
 }
@@ -77,12 +79,14 @@ async function refuseTakenNames(connection: Connection, users: SeedAccount['user
     if ((await findUserByName(connection, username)) !== null) throw refused(`The user ${username} already exists.`)
 }
 
-/** The account's id, by the name of one of its users or by its number. Throws 404. */
+const isNumber = (text: string): boolean => /^[1-9][0-9]{0,14}$/.test(text)
+
+/** The account's id, by the name of one of its users or by its number. Throws 404, and 400 for a name that is the number of another account. */
 async function idOf({ connection, account }: AdminCall): Promise<number> {
   const user = await findUserByName(connection, account)
-  if (user !== null) return user.account_id
-  const [found] = /^[1-9][0-9]{0,14}$/.test(account) ? await listAccounts(connection, 0, 1, Number(account)) : []
-  return orNotFound(found ?? null).id
+  const [numbered] = isNumber(account) ? await listAccounts(connection, 0, 1, Number(account)) : []
+  if (user && numbered && user.account_id !== numbered.id) throw refused(`${account} is both a user and the number of another account.`)
+  return user?.account_id ?? orNotFound(numbered ?? null).id
 }
 
 async function find({ connection }: AdminCall, id: number): Promise<AccountSummary> {
@@ -129,9 +133,16 @@ const wholeNumber = (query: URLSearchParams, name: string): number | undefined =
   return Number(text)
 }
 
+/** A time in UTC, or a beginning of one, in the form of entries. */
+const time = (query: URLSearchParams, name: string): string | undefined => {
+  const text = query.get(name)?.replace(/Z$/, '')
+  if (text === undefined || /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/.test(text)) return text
+  throw badRequest({ field: name, reason: `${name} is not a time in UTC such as 2026-01-31 or 2026-01-31T09:00:00Z` })
+}
+
 /** Part of a list in the order of ids: `next` is the value of `after` for the following part, null after the last one. */
-const partOf = <T extends { readonly id: number }>(rows: readonly T[], limit: number, view: (row: T) => object = (row) => row) => ({
-  data: rows.map(view),
+const partOf = (rows: readonly { readonly id: number }[], limit: number) => ({
+  data: rows,
   next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null,
 })
 
@@ -140,9 +151,11 @@ const READS: Readonly<Record<string, Handler>> = {
   '/accounts/NAME': async (call) => find(call, await idOf(call)),
   '/audit': async ({ connection, query }) => {
     const limit = Math.min(wholeNumber(query, 'limit') || PAGE, PAGE)
-    const [object, since, until] = ['object', 'since', 'until'].map((name) => query.get(name) ?? undefined)
+    const object = query.get('object') ?? undefined
+    if (object !== undefined && !AUDITED_OBJECTS.includes(object)) throw refused(`object is none of ${AUDITED_OBJECTS.join(', ')}`)
+    const [since, until] = [time(query, 'since'), time(query, 'until')]
     const [after = 0, account] = [wholeNumber(query, 'after'), wholeNumber(query, 'account')]
-    return partOf(await listAudit(connection, { after, limit, account, object, since, until }), limit, auditEntry)
+    return partOf(await listAudit(connection, { after, limit, account, object, since, until }), limit)
   },
 }
 
@@ -150,6 +163,8 @@ const CHANGES: Readonly<Record<string, Handler>> = {
   'POST /accounts': async (call) => {
     const { connection, body, now, secrets } = call
     const account = parseAccount(body)
+    // The first user of a database is the administrator.
+    if ((await findAdministrator(connection)) === null) throw refused('There is no administrator yet: start a process with --listen first.')
     await refuseTakenNames(connection, account.users)
     try {
       call.changed.push(...(await applySeed(connection, { accounts: [account] }, now, secrets)))
@@ -162,6 +177,8 @@ const CHANGES: Readonly<Record<string, Handler>> = {
   'DELETE /accounts/NAME': async (call) => {
     const id = await idOfCustomer(call)
     if ((await find(call, id)).suspended === null) throw refused('Suspend the account before you remove it.')
+    // Deleted rows whose owner is deleted already belong to it, too.
+    await setOrigin(call.connection, { ...call.origin, account: id })
     await deleteAccount(call.connection, id)
     return {}
   },
@@ -193,18 +210,20 @@ const CHANGES: Readonly<Record<string, Handler>> = {
 export function createAdmin({ database, now, secrets, zoneChanged, onError }: AdminService): Admin {
   return async ({ method, target, body, address, id }) => {
     try {
-      const { pathname, searchParams: query } = new URL(target, 'http://localhost')
+      const [pathname = '', search] = target.split('?', 2)
+      const query = new URLSearchParams(search)
       const [, account = '', rest = '', token = '0'] = /^\/accounts\/([^/]+)((?:\/[a-z]+)?)(?:\/([1-9][0-9]{0,14}))?$/.exec(pathname) ?? []
       const path = account === '' ? pathname : `/accounts/NAME${rest}${token === '0' ? '' : '/ID'}`
       const handler = method === 'GET' ? READS[path] : CHANGES[`${method} ${path}`]
       if (handler === undefined) throw notFound()
       if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refused('The request body must be a JSON object')
-      const work = (connection: Connection) => {
-        const changed: number[] = []
-        const call = { connection, account: decodeURIComponent(account), token: Number(token), query, now: now(), secrets, changed }
-        return handler({ ...call, body: body as AdminCall['body'] }).then((answer) => ({ answer, changed }))
-      }
       const origin: Origin = { actor: 'operator', address, request: id }
+      const work = async (connection: Connection) => {
+        if (method !== 'GET') await lockAdministration(connection)
+        const changed: number[] = []
+        const call = { connection, account: decodeURIComponent(account), token: Number(token), query, now: now(), secrets, origin, changed }
+        return { answer: await handler({ ...call, body: body as AdminCall['body'] }), changed }
+      }
       const { answer, changed } = method === 'GET' ? await database.read(work) : await database.write(work, origin)
       for (const domain of changed) zoneChanged(domain)
       return { status: 200, body: answer }

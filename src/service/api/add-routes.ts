@@ -2,9 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
 import { parseFilter } from '../filter/filter.ts'
-import type { Origin } from '../store/audit.ts'
 import { aliasBody, aliasError, aliasScope, ownBody, ownFilter, ownParameters, usesAliases } from './alias-names.ts'
-import { type Actor, authenticate, plainAddress } from './authenticate.ts'
+import { type Actor, authenticate, originOf } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
 import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { notFound, RequestError, type RequestProblem } from './request-error.ts'
@@ -87,18 +86,9 @@ const RUN_HEADER = 'x-zonewright-run'
 
 /** The service with a database that records the request as the origin of its changes. */
 function actingFor(request: FastifyRequest, service: Service): Service {
-  const actor = actorOf(request)
-  const run = request.headers[RUN_HEADER]
-  const origin: Origin = {
-    actor: 'user',
-    account: actor?.accountId,
-    user: actor?.username,
-    token: actor?.tokenId,
-    address: plainAddress(request.ip),
-    request: request.id,
-    run: typeof run === 'string' && /^[\w.:-]{1,64}$/.test(run) ? run : undefined,
-  }
   const { database } = service
+  const run = request.headers[RUN_HEADER]
+  const origin = { ...originOf(request, actorOf(request)), run: /^[\w.:-]{1,64}$/.test(String(run ?? '')) ? String(run) : undefined }
   return { ...service, database: { ...database, write: (work) => database.write(work, origin) } }
 }
 

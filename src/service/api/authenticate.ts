@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type ObservedLogin, recordLogin } from '../store/access-store.ts'
+import type { Origin } from '../store/audit.ts'
 import type { Database } from '../store/database.ts'
 import { type Bearer, findBearer, hashToken } from '../store/token-store.ts'
 import { createLruCache, type RateLimiter } from './rate-limit.ts'
@@ -60,6 +61,12 @@ export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(te
 
 /** A client's address. A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+
+/** The origin of the changes of a request, for the audit log. */
+export const originOf = ({ ip, id }: { readonly ip: string; readonly id: string }, actor?: Actor): Origin => ({
+  ...{ actor: 'user', account: actor?.accountId, user: actor?.username, token: actor?.tokenId },
+  ...{ address: plainAddress(ip), request: id },
+})
 
 interface LoginRecorder {
   /** Records the login, unless this is already done for the day. Resolves even if that fails: see `onError`. */

@@ -8,6 +8,7 @@ import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:f
 import { join } from 'node:path'
 import { type Quotas, quotaReason } from '../quotas.ts'
 import { countImageOctets, lockAccountRow, lockQuota } from '../store/account-store.ts'
+import type { Origin } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   claimUpload,
@@ -184,8 +185,8 @@ function fileOf(name: string): ImageFile[] {
 export interface ImageUploads {
   /** Whether there is a folder for image data. */
   readonly canReceive: boolean
-  /** Receives the data of the upload with this key. `announced` is the length in octets, if known. Rejects with an `UploadProblem`. */
-  receive(key: string, data: AsyncIterable<Buffer>, announced: number | null): Promise<void>
+  /** Receives the data of the upload with this key. `announced` is the length in octets, if known. `origin` is for the audit log. Rejects with an `UploadProblem`. */
+  receive(key: string, data: AsyncIterable<Buffer>, announced: number | null, origin: Origin): Promise<void>
   /** Deletes the data of a deleted image. */
   deleteData(image: number): void
   /** Removes the files of processes that ended during an upload, now and periodically. */
@@ -253,7 +254,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
   let closed = false
   const claimEnd = (): number => timers.now() + limits.claim * timers.speed
 
-  const receive: ImageUploads['receive'] = async (key, data, announced) => {
+  const receive: ImageUploads['receive'] = async (key, data, announced, origin) => {
     if (files === null || closed) throw new UploadProblem('unavailable')
     if (announced !== null && announced > limits.compressed) throw new UploadProblem('too-large', limits.compressed)
     if (running.size >= limits.concurrent) throw new UploadProblem('too-many')
@@ -265,7 +266,9 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     const [required, desired] = [announced ?? 1, announced ?? RESERVED_AHEAD]
     const { claim, reserved } = await database.write(async (connection) => {
       await lockAccountRow(connection, account)
-      const claim = await claimUpload(connection, hash, receiver, span)
+      // It may have been suspended since.
+      const isAwaited = (await findAwaitingAccount(connection, hash, span.now)) !== null
+      const claim = isAwaited ? await claimUpload(connection, hash, receiver, span) : null
       if (claim === null || claim === 'busy') return { claim, reserved: 0 }
       return { claim, reserved: await reserveOctets(connection, quotas, { claim, required, desired, now: span.now }) }
     })
@@ -280,7 +283,8 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       if (closed) throw new UploadProblem('unavailable')
       const sameAccount = [...running.keys()].filter(({ account }) => account === claim.account).length
       if (running.size > limits.concurrent || sameAccount > limits.concurrentPerAccount) throw new UploadProblem('too-many')
-      await store(files, claim, reserved, withDeadline(data, { signal: abort.signal, silence: limits.silence }))
+      const received = withDeadline(data, { signal: abort.signal, silence: limits.silence })
+      await store(files, claim, reserved, received, { ...origin, account })
     } catch (error) {
       running.delete(claim)
       await discard(files, claim)
@@ -292,7 +296,13 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  const store = async (files: ImageFiles, claim: UploadClaim, reserved: number, data: AsyncIterable<Buffer>): Promise<void> => {
+  const store = async (
+    files: ImageFiles,
+    claim: UploadClaim,
+    reserved: number,
+    data: AsyncIterable<Buffer>,
+    origin: Origin,
+  ): Promise<void> => {
     const file = await files.create(claim.image, claim.receiver)
     const { octets, inflated } = await write(file, withinQuota(claim, reserved, withFreeSpace(files, data))).finally(() => file.close())
     if (!(await files.commit(claim.image, claim.receiver))) throw new UploadProblem('unknown')
@@ -301,7 +311,7 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     const done = await database.write(async (connection) => {
       await reserveOctets(connection, quotas, { claim, required: octets, desired: octets, now })
       return completeUpload(connection, claim, size, { now, nowText: formatTimestamp(now) })
-    })
+    }, origin)
     if (!done) throw new UploadProblem('unknown')
   }
 

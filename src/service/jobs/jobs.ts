@@ -2,9 +2,8 @@
  * All kinds of jobs with their handlers: those that end the temporary states of instances (provisioning, booting, cloning and restoring), the steps
  * of one backup and the weekly schedule of an instance, images, and the daily deletion of expired data.
  */
-import { sql } from 'kysely'
 import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
-import { lockAccountRow } from '../store/account-store.ts'
+import { lockAccountRow, lockAdministration } from '../store/account-store.ts'
 import { deleteAuditBefore } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { allConfigProfiles, listDisks, markDisksReady } from '../store/disk-and-profile-store.ts'
@@ -280,7 +279,7 @@ const deleteExpired =
     await deleteExpiredApps(connection, nowText)
     await deleteExpiredPendingSecrets(connection, nowText)
     await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
-    const deleted = await deleteAuditBefore(connection, new Date(now - auditDays * DAY).toISOString(), AUDIT_BATCH)
+    const deleted = await deleteAuditBefore(connection, new Date(Math.max(0, now - auditDays * DAY)).toISOString(), AUDIT_BATCH)
     await cancelJobs(connection, DELETE_EXPIRED, SUBJECT)
     await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: deleted === AUDIT_BATCH ? now : now + DAY })
   }
@@ -288,8 +287,7 @@ const deleteExpired =
 /** Queues the first deletion of expired data, once for all processes of a database. */
 export async function scheduleDeletion(database: Database, now: number): Promise<void> {
   await database.write(async (connection) => {
-    // Other starting processes wait here.
-    await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
+    await lockAdministration(connection)
     if ((await countJobs(connection, DELETE_EXPIRED, SUBJECT)) > 0) return
     await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: now + DAY })
   })

@@ -6,7 +6,6 @@ import type { NameServer } from './name-server.ts'
 import type { ServedRecord } from './zone-data.ts'
 
 export interface Catalog {
-  readonly name: DomainName
   add(zone: DomainName): void
   remove(zone: DomainName): void
   /** Call it when all changes up to a revision of the served zones are known. */
@@ -38,7 +37,6 @@ export function createCatalog(name: DomainName, server: Pick<NameServer, 'setZon
     restUntil = performance.now() + REST_FACTOR * (performance.now() - started)
   }
   return {
-    name,
     add: (zone) => {
       if (members.size !== members.add(zone).size) isChanged = true
     },

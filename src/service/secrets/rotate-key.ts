@@ -53,7 +53,8 @@ const errorOf = (work: Promise<void>): Promise<string | null> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   )
 
-async function openStore(location: DatabaseLocation): Promise<Database> {
+/** Opens an existing database of the current schema, while services may run on it. */
+export async function openStore(location: DatabaseLocation): Promise<Database> {
   if ('dataFolder' in location) return (await import('../store/sqlite/open-sqlite.ts')).openBesideService(location.dataFolder)
   const { requirePostgresSchema } = await import('../store/postgres/open-postgres.ts')
   await requirePostgresSchema(location.database)

@@ -83,6 +83,11 @@ export async function lockAccountRow(connection: Connection, accountId: number):
   await sql`update accounts set created = created where id = ${accountId}`.execute(connection)
 }
 
+/** Lets one transaction at a time do what concerns the whole service: changes by administrators, and the start of its jobs. */
+export async function lockAdministration(connection: Connection): Promise<void> {
+  await sql`update accounts set created = created where id = (select min(id) from accounts)`.execute(connection)
+}
+
 /** Locks a user's own data until the transaction ends. */
 export async function lockUserRow(connection: Connection, userId: number): Promise<void> {
   await sql`update users set created = created where id = ${userId}`.execute(connection)
@@ -157,7 +162,11 @@ export async function setSuspended(connection: Connection, accountId: number, ti
     .where('account_id', '=', accountId)
     .returning('id')
     .execute()
-  if (time !== null) await unserveAccount(connection, accountId)
+  if (time === null) return domains.map(({ id }) => id)
+  // Running uploads lose their claims, and end.
+  const uploads = connection.updateTable('images').set({ receiver: '', receiver_until: 0 }).where('account_id', '=', accountId)
+  await uploads.where('status', '=', 'pending_upload').execute()
+  await unserveAccount(connection, accountId)
   return domains.map(({ id }) => id)
 }
 

@@ -74,12 +74,17 @@ const AUDITED: Readonly<Partial<Record<keyof Tables, Audited>>> = {
 
 export const AUDITED_TABLES = Object.keys(AUDITED) as readonly (keyof typeof AUDITED)[]
 
+const objectOf = (table: string): string => AUDITED[table as keyof Tables]?.object ?? table.slice(0, -1)
+
+/** The kinds of objects in entries. */
+export const AUDITED_OBJECTS: readonly string[] = AUDITED_TABLES.map(objectOf)
+
 const isPostgres = (db: QueryExecutorProvider): boolean => db.getExecutor().adapter instanceof PostgresAdapter
 
 /** The expression with which a transaction of PostgreSQL says who makes its changes. */
 export const originSql = (json: string): string => `set_config('zonewright.origin', ${json}, true)`
 
-/** Says who makes the following changes of the transaction. On SQLite, it applies until the next call. */
+/** Says who makes the following changes of the transaction. On SQLite, it applies until the next call: the last one of a transaction must be for `SERVICE`. */
 export async function setOrigin(connection: QueryExecutorProvider, origin: Origin): Promise<void> {
   const text = JSON.stringify(origin)
   if (isPostgres(connection)) await sql`select ${sql.raw(originSql(`'${text}'`))}`.execute(connection)
@@ -113,11 +118,14 @@ export async function prepareAudit(db: QueryExecutorProvider): Promise<void> {
       if tg_op = 'DELETE' and zonewright_origin() ->> 'actor' = 'retention' then return old; end if;
       raise exception '${APPEND_ONLY}'; end $$`)
     await run('create trigger audit_kept before update or delete on audit for each row execute function zonewright_append_only()')
+    await run('create trigger audit_whole before truncate on audit for each statement execute function zonewright_append_only()')
     return
   }
   await run('create table audit_origin (origin text not null)')
   await run(`insert into audit_origin values ('${JSON.stringify(SERVICE)}')`)
   await run(`create trigger audit_unchanged before update on audit begin select raise(abort, '${APPEND_ONLY}'); end`)
+  await run(`create trigger audit_unreplaced before insert on audit when exists (select 1 from audit where id = new.id)
+    begin select raise(abort, '${APPEND_ONLY}'); end`)
   await run(`create trigger audit_kept before delete on audit when (select origin ->> 'actor' from audit_origin) <> 'retention'
     begin select raise(abort, '${APPEND_ONLY}'); end`)
 }
@@ -131,7 +139,8 @@ const ACTIONS = { insert: 'create', update: 'update', delete: 'delete' } as cons
 
 /** Creates the triggers of a table with these columns, or replaces them. */
 export async function auditTable(db: QueryExecutorProvider, table: keyof Tables, columns: readonly string[]): Promise<void> {
-  const { object = table.slice(0, -1), secret = [], internal = [] } = AUDITED[table] as Audited
+  const { secret = [], internal = [] } = AUDITED[table] as Audited
+  const object = objectOf(table)
   const leftOut = ['created', 'updated', ...internal]
   const compared = columns.filter((column) => !leftOut.includes(column))
   const shown = compared.filter((column) => !secret.includes(column))
@@ -174,33 +183,21 @@ export interface AuditQuery {
   readonly until?: string | undefined
 }
 
-/** An entry as operators see it. */
-export function listAudit(connection: Connection, { after, limit, account, object, since, until }: AuditQuery): Promise<AuditRow[]> {
-  let query = connection.selectFrom('audit').selectAll().where('id', '>', after).orderBy('id').limit(limit)
+/** Entries as operators see them, oldest first. */
+export async function listAudit(connection: Connection, { after, limit, account, object, since, until }: AuditQuery) {
+  let query = connection.selectFrom('audit').where('id', '>', after).orderBy('id').limit(limit)
   if (account !== undefined) query = query.where('account_id', '=', account)
   if (object !== undefined) query = query.where('object', '=', object)
   if (since !== undefined) query = query.where('time', '>=', since)
   if (until !== undefined) query = query.where('time', '<', until)
-  return query.execute()
+  const rows = await query.select([...SHOWN, 'before', 'after']).execute()
+  return rows.map(({ before, after, ...entry }) => ({ ...entry, before: before && JSON.parse(before), after: after && JSON.parse(after) }))
 }
 
-/** An entry as a line of JSON, or as part of a response. */
-export const auditEntry = ({ account_id, username, token_id, request_id, run_id, before, after, ...row }: AuditRow): object => ({
-  id: row.id,
-  time: row.time,
-  actor: row.actor,
-  account: account_id,
-  user: username,
-  token: token_id,
-  address: row.address,
-  request: request_id,
-  run: run_id,
-  action: row.action,
-  object: row.object,
-  object_id: row.object_id,
-  before: before === null ? null : JSON.parse(before),
-  after: after === null ? null : JSON.parse(after),
-})
+const SHOWN = [
+  ...(['id', 'time', 'actor', 'account_id as account', 'username as user', 'token_id as token', 'address'] as const),
+  ...(['request_id as request', 'run_id as run', 'action', 'object', 'object_id'] as const),
+] as const
 
 /** Deletes entries before a time, at most `limit` of them. Returns the number. */
 export async function deleteAuditBefore(connection: Connection, time: string, limit: number): Promise<number> {

@@ -13,7 +13,7 @@ import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isObject } from '../../base/text.ts'
 import { RESTORE, SERVICE, setOrigin } from './audit.ts'
 import type { RawStore } from './database.ts'
-import { migrate, requireSchema, SCHEMA, SCHEMA_NAME } from './schema.ts'
+import { findSchema, isKnownSchema, migrate, requireSchema, SCHEMA, SCHEMA_NAME } from './schema.ts'
 
 const FORMAT = 'zonewright-backup'
 const VERSION = 1
@@ -235,24 +235,33 @@ const INSERTED_CHARACTERS = 4 * 1024 * 1024
 const NEVER_EMPTY = 'served_revision'
 
 /**
- * Restores a backup into an empty database in one transaction. Returns the number of rows. Rejects if the database is not empty, or if the file is damaged, not a backup, or from another version of the program.
+ * Restores a backup into an empty database in one transaction, with the tables of the version that made it, and migrates them. Returns the number of rows. Rejects if the database is not empty or
+ * has other tables, or if the file is damaged, not a backup, or from a later version of the program.
  */
 export async function restoreBackup(store: RawStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
   const { header, rows } = await checkBackup(file)
-  if (header.schema !== SCHEMA_NAME) throw new RangeError(`the backup is from another version of the program (schema ${header.schema})`)
+  const { schema } = header
+  if (!isKnownSchema(schema))
+    throw new RangeError(`the backup is from a later version of the program (schema ${schema}): restore it with that version`)
   const { db, dialect } = store
-  await migrate(db, dialect)
+  // Names of schemas are in the order of versions.
+  if (((await findSchema(db)) ?? '') > schema)
+    throw new RangeError('the backup is from an earlier version of the program, which needs a database without tables')
+  await migrate(db, dialect, schema)
   await db.transaction().execute(async (transaction) => {
     await refuseUnlessEmpty(transaction)
-    await setOrigin(transaction, RESTORE)
+    // Earlier tables have no audit log yet.
+    if (schema === SCHEMA_NAME) await setOrigin(transaction, RESTORE)
     await insertAll(store, transaction, file)
-    await setOrigin(transaction, SERVICE)
+    if (schema === SCHEMA_NAME) await setOrigin(transaction, SERVICE)
   })
+  await migrate(db, dialect)
   return { rows, created: header.created }
 }
 
 async function refuseUnlessEmpty(transaction: AnyConnection): Promise<void> {
-  for (const table of Object.keys(BACKUP_TABLES).filter((name) => name !== NEVER_EMPTY)) {
+  const tables = (await transaction.introspection.getTables()).map(({ name }) => name)
+  for (const table of tables.filter((name) => Object.hasOwn(BACKUP_TABLES, name) && name !== NEVER_EMPTY)) {
     const row = await transaction.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
     if (row !== undefined) throw new RangeError('the database is not empty')
   }

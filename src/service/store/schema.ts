@@ -304,17 +304,20 @@ const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaD
   '0.2.0-audit': addAuditLog,
 }
 
+/** Whether this version knows a schema, which an earlier one may have made. */
+export const isKnownSchema = (schema: string): boolean => Object.hasOwn(MIGRATIONS, schema)
+
 /** The name of the current schema, which is its last migration. */
 export const SCHEMA_NAME = Object.keys(MIGRATIONS).at(-1) as string
 
-/** Migrates the database to the current schema. Throws a `RangeError`, and changes nothing, if another version of the program made it. */
-export async function migrate<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
+/** Migrates the database to the current schema, or creates an earlier one. Throws a `RangeError`, and changes nothing, if another version of the program made it. */
+export async function migrate<T>(db: Kysely<T>, dialect: SchemaDialect, schema: string = SCHEMA_NAME): Promise<void> {
   const found = await findSchema(db)
-  if (found !== null && !Object.hasOwn(MIGRATIONS, found)) throw otherSchema(found)
+  if (found !== null && !isKnownSchema(found)) throw otherSchema(found)
   const migrations = Object.fromEntries(
     Object.entries(MIGRATIONS).map(([name, up]): [string, Migration] => [name, { up: (connection) => up(connection, dialect) }]),
   )
-  const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo(schema)
   if (error !== undefined) throw new Error('the database cannot be migrated to the schema of this version', { cause: error })
 }
 

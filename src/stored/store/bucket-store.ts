@@ -7,7 +7,7 @@ import { credentialHosts, environmentKeys } from '../../transport/aws-environmen
 import { createHttpClient, type HttpClient, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, sleep } from '../../transport/retry.ts'
-import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
@@ -168,8 +168,6 @@ async function list(client: BucketClient, { name, prefix }: BucketConfig, below:
   return listed.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const PACKAGE = '@aws-sdk/client-s3'
-
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** Milliseconds for one attempt, and octets of a response: more than an object, for the XML of a listing. */
@@ -213,7 +211,10 @@ function createBucketClient(bucket: BucketConfig, { env, secrets }: StoreEnviron
   const fail = (message: string, hint?: string, cause?: unknown): StoreError =>
     new StoreError(`the journal in ${address}: ${message}`, { hint, cause })
   const load = loadOnce(async () => {
-    const sdk = await loadOptionalPackage(PACKAGE, () => import('@aws-sdk/client-s3'), fail)
+    const sdk = await import('@aws-sdk/client-s3').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+      throw fail('the package @aws-sdk/client-s3 is not installed', 'install it beside Zonewright: npm install @aws-sdk/client-s3', error)
+    })
     return { sdk, client: new sdk.S3Client(clientConfig(bucket, origin, http, { env, secrets })) }
   })
   let requests = 0

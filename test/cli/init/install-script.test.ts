@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { ciFiles } from '../../../src/cli/init/ci-files.ts'
-import { ADD_TO_GITHUB_PATH, cloudNeeds, INSTALL_SCRIPT } from '../../../src/cli/init/ci-needs.ts'
+import { ADD_TO_GITHUB_PATH, cloudNeeds, codeOf, INSTALL_SCRIPT, installPythonPackages } from '../../../src/cli/init/ci-needs.ts'
 import { installedRelease, NO_RELEASE } from '../../../src/cli/init/release.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { builtProgram } from '../../support/built-program.ts'
@@ -160,4 +160,9 @@ test('without a record of npm, the release is what the build states', () => {
   const built = { tarball: 'https://releases.example.com/z-2.tgz', checksum: 'cd'.repeat(32) }
   expect(installedRelease(() => join(temporaryDirectory(), 'zonewright'), built)).toEqual(built)
   expect(installedRelease()).toEqual(NO_RELEASE)
+})
+
+test('a service of dns-lexicon is allowed by its name, and the shell takes its extra as it is', () => {
+  expect(codeOf('lexicon', { provider: 'inwx', options: {} })).toEqual(['lexicon:inwx'])
+  expect(installPythonPackages(['octodns==1.2', 'dns-lexicon[inwx]==3.25.2'])).toContain(" octodns==1.2 'dns-lexicon[inwx]==3.25.2' >&2\n")
 })

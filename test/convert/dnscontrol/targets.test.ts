@@ -24,6 +24,7 @@ const CREDENTIALS = {
   pork: { TYPE: 'PORKBUN', api_key: '$PORK', secret_key: 'hunter2' },
   ovh: { TYPE: 'OVH', 'app-key': '$A', 'app-secret-key': '$S', 'consumer-key': '$C', endpoint: 'ca' },
   transip: { TYPE: 'TRANSIP', AccountName: 'us', PrivateKey: '$KEY' },
+  web: { TYPE: 'INWX', username: '$INWX_USER', password: 'hunter2', spare: 'x' },
   odd: { TYPE: 'PACKETFRAME', token: 'hunter2' },
   unused: { TYPE: 'NS1', api_token: 'hunter2' },
 }
@@ -45,7 +46,7 @@ test('every provider of a zone is a target, and no secret is copied', async () =
       cloudflare_tags: 'a:b,team:web',
     }),
     domain('example.net', ['files', 'update', 'odd', 'named']),
-    domain('example.org', ['vultr', 'pork', 'ovh', 'transip']),
+    domain('example.org', ['vultr', 'pork', 'ovh', 'transip', 'web']),
   ])
   const { stdout, stderr } = expectEnd(await run(), 0)
   const config = made('zonewright.yaml')
@@ -61,6 +62,7 @@ providers:
   pork: {type: porkbun, api_key: env:PORK, secret_api_key: env:PORK_SECRET_KEY}
   ovh: {type: ovh, base_url: 'https://ca.api.ovh.com/1.0', application_key: env:A, application_secret: env:S, consumer_key: env:C}
   transip: {type: octodns, class: octodns_transip.TransipProvider, options: {account: us, key: env:KEY}}
+  web: {type: lexicon, provider: inwx, options: {auth_username: env:INWX_USER, auth_password: env:WEB_AUTH_PASSWORD}}
 zones:
   - files: ['out/*.yaml']
     targets: []
@@ -69,6 +71,8 @@ zones:
   expect(stderr).toContain('"odd (PACKETFRAME)" is not imported')
   expect(stderr).toContain('pip install octodns octodns-transip')
   expect(stderr).toContain('"sharing_id" of the provider my gandi')
+  expect(stderr).toContain('web runs dns-lexicon in Python, because neither Zonewright nor octoDNS has a provider for inwx')
+  expect(stderr).toContain('"spare" of the provider web')
   expect(made('example.com.yaml')).toContain('targets: [cf, aws, my-gandi]')
   expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true, comment: of "us", tags: [a:b, team:web]}')
   expect(made('example.net.yaml')).toContain('targets: [files, update, named]')
@@ -86,7 +90,9 @@ test('a config that exists stays, and its providers are the targets of the same 
 
 test('without credentials, the file is queried', async () => {
   const { run } = project([domain('example.com', ['cf'])], null)
-  expectEnd(await run(), 0, { err: '--credentials creds.json' })
+  expectEnd(await run(), 0, {
+    err: '(put creds.json beside ir.json, or name it with --credentials of "zonewright import dnscontrol"; types are enough: {',
+  })
 })
 
 test('keys of Google and Hetzner, a comment, a trailing comma, and the type of the config', async () => {

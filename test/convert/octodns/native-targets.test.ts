@@ -21,7 +21,7 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
   [
     'octodns_azure.AzureProvider',
     { sub_id: 'env/AZURE_SUBSCRIPTION_ID', resource_group: 'g', directory_id: 't', client_id: 'c', key: 'env/K' },
-    { type: 'azure', resource_group: 'g', tenant: 't', client_id: 'c', client_secret: 'env:K' },
+    { type: 'azure', subscription: 'env:AZURE_SUBSCRIPTION_ID', resource_group: 'g', tenant: 't', client_id: 'c', client_secret: 'env:K' },
   ],
   [
     'octodns_azure.AzureProvider',

@@ -36,6 +36,19 @@ function rollBack(before: string | null, after: string, live: string | null, mor
 const messages = ({ plan }: ZoneRollback): string[] =>
   plan.diagnostics.filter(({ code }) => code.startsWith('rollback-')).map(({ code, message }) => `${code} ${message}`)
 
+test('deletes and changes nothing at a target where plans only create records, and says so', () => {
+  const capabilities = { ...CLOUD_CAPABILITIES, onlyCreates: 'its list is unknown' }
+  const rollback = rollBack('www A 192.0.2.1\ngone TXT "a"', 'www A 192.0.2.9\nnew A 192.0.2.2', 'www A 192.0.2.9\nnew A 192.0.2.2', {
+    capabilities,
+    overwrite: true,
+  })
+  expect(changesOf(rollback.plan)).toEqual(['+ gone TXT "a"'])
+  expect(messages(rollback)).toEqual([
+    'rollback-conflict example.com. at cloud: plans only create records, because its list is unknown, and keep new.example.com. A and www.example.com. A',
+  ])
+  expect(rollback.whole).toBe(false)
+})
+
 describe('records', () => {
   type Reported = [expected?: RegExp[], overwritten?: string[]]
   const cases: [name: string, before: string, after: string, live: string, back: string[], ...Reported][] = [

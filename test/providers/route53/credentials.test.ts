@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadOptionalPackage } from '../../../src/transport/sdk-handler.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startProgram } from '../../support/built-program.ts'
 import { expectEnd } from '../../support/cli.ts'
@@ -150,13 +149,6 @@ describe('responses that are not of the API', () => {
     expect(plan.stderr + plan.stdout).toMatch(message)
     expect(changesIn(scene.server)).toBe(0)
   })
-})
-
-test('a missing package is named with the command that installs it', async () => {
-  const refuse = (...parts: unknown[]) => new Error(parts.slice(0, 2).join('; '))
-  const load = loadOptionalPackage('no-such-package', () => import('no-such-package' as string), refuse)
-  const message = 'the package no-such-package is not installed; install it beside Zonewright: npm install no-such-package'
-  await expect(load).rejects.toThrow(message)
 })
 
 test('the settings are checked without the SDK', async () => {

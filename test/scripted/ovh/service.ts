@@ -66,9 +66,11 @@ export function createOvh(options: OvhOptions) {
     if (headers['x-ovh-consumer'] !== consumer) throw refusal(403, 'This credential does not exist', 'INVALID_CREDENTIAL')
     const time = headers['x-ovh-timestamp'] ?? ''
     if (!(Math.abs(Number(time) - now()) < 30)) throw refusal(400, 'Query out of time', 'QUERY_TIME_OUT')
-    const url = `://${headers['host']}${path}${query.size === 0 ? '' : `?${query}`}`
-    const isSigned = ['http', 'https'].some((scheme) => {
-      const text = [secret, consumer, method, scheme + url, body, time].join('+')
+    const address = `://${headers['host']}${path}${query.size === 0 ? '' : `?${query}`}`
+    // The signature is over the address as it was sent: Python escapes a wildcard, which URLSearchParams does not.
+    const urls = ['http', 'https'].flatMap((scheme) => [scheme + address, scheme + address.replaceAll('*', '%2A')])
+    const isSigned = urls.some((url) => {
+      const text = [secret, consumer, method, url, body, time].join('+')
       return headers['x-ovh-signature'] === `$1$${createHash('sha1').update(text).digest('hex')}`
     })
     if (!isSigned) throw refusal(400, 'Invalid signature', 'INVALID_SIGNATURE')

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../src/service/api/routes.ts'
 import type { Seed, ServiceOptions } from '../../../src/service/index.ts'
-import { DEFAULT_QUOTAS, parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
 import { countOwned } from '../../../src/service/store/account-store.ts'
 import { openBesideService } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { GOOD_BODIES } from '../good-bodies.ts'
@@ -238,7 +238,7 @@ describe('at a quota of 0', async () => {
 
 describe('the list of quotas', () => {
   test('overrides only the given defaults', () => {
-    expect(parseQuotas('domains=5000, images = none,tokens=0')).toEqual({ ...DEFAULT_QUOTAS, domains: 5000, images: null, tokens: 0 })
+    expect(parseQuotas('domains=5000, images = none,tokens=0')).toEqual({ domains: 5000, images: null, tokens: 0 })
     for (const text of ['none', 'off']) expect(parseQuotas(text)).toEqual(UNLIMITED_QUOTAS)
   })
 

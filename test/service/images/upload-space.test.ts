@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createImageUploads, type UploadLimits } from '../../../src/service/images/image-uploads.ts'
 import { UNLIMITED_QUOTAS } from '../../../src/service/quotas.ts'
+import { SERVICE } from '../../../src/service/store/audit.ts'
 import type { Database } from '../../../src/service/store/database.ts'
 import { createTimers } from '../../../src/service/time.ts'
 import { seedOfPeople, tokenOf } from '../accounts/people.ts'
@@ -62,7 +63,7 @@ test('data is on disk before more of it is read, so that it does not stay in mem
       written.push(statSync(join(folderOf(store), filesOf(store)[0] as string)).size / member.length)
     }
   }
-  await uploads.receive(url.split('/').pop() as string, data(), null)
+  await uploads.receive(url.split('/').pop() as string, data(), null, SERVICE)
   expect(written).toEqual([1, 2, 3, 4, 5])
   await close()
 })
@@ -84,7 +85,7 @@ test('while the database cannot write, stored data is kept and refused data is r
     expect(filesOf(store)).toHaveLength(1)
     yield Buffer.from('no more of it')
   }
-  await expect(uploads.receive(url.split('/').pop() as string, data(), null)).rejects.toThrow('no-gzip')
+  await expect(uploads.receive(url.split('/').pop() as string, data(), null, SERVICE)).rejects.toThrow('no-gzip')
   expect([...state.errors]).toEqual(['the database is full'])
   expect(filesOf(store)).toEqual([])
   await close()

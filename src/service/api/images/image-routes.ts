@@ -32,7 +32,7 @@ import {
 } from '../../store/image-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import { formatTimestamp } from '../../time.ts'
-import type { Actor } from '../authenticate.ts'
+import { type Actor, originOf } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { forbidden, GRANTED_IMAGE, grantToCreator } from '../grants.ts'
 import { instanceBusy } from '../instances/create-instance.ts'
@@ -72,7 +72,8 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
         if (request.headers['content-range'] !== undefined) throw new RequestError(400, [problem('The data must be sent as a whole')])
         const announced = request.headers['content-length']
         const { key } = request.params as { readonly key: string }
-        await uploads.receive(key, (request.body ?? []) as Readable, announced === undefined ? null : Number(announced))
+        const octets = announced === undefined ? null : Number(announced)
+        await uploads.receive(key, (request.body ?? []) as Readable, octets, originOf(request))
         return {}
       } catch (error) {
         const isStopping = error instanceof UploadProblem && error.refusal === 'unavailable'

@@ -115,7 +115,7 @@ function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
 async function commitGroup(connection: Connection, run: RunOffThread, queue: QueuedWrite[]): Promise<void> {
   const written: { readonly write: QueuedWrite; readonly value: unknown }[] = []
   const members: QueuedWrite[] = []
-  let origin: Origin | null = null
+  let origin: Origin = SERVICE
   try {
     await run('begin immediate')
     while (queue.length > 0 && members.length < MAX_GROUP) {
@@ -134,6 +134,8 @@ async function commitGroup(connection: Connection, run: RunOffThread, queue: Que
         write.reject(error)
       }
     }
+    // Other programs that change the database do not act for the last member.
+    if (origin !== SERVICE) await setOrigin(connection, SERVICE)
     await run('commit')
   } catch (error) {
     // The transaction itself failed, for example on a full disk. No write of the group was committed.

@@ -44,10 +44,12 @@ test('a service stops even if its database hangs', async () => {
   })
   const { client, close } = connect(service.baseUrl, 'bootstrap')
   await client.ok('POST', '/domains', { domain: 'hangs.example', type: 'master', soa_email: 'a@hangs.example' })
+  await service.flush()
   server.freeze()
-  const reads = Promise.allSettled([client.call('GET', '/profile'), client.call('GET', '/domains')])
+  // One query is sure to wait; the requests may arrive after the listener has closed.
+  const waiting = Promise.allSettled([service.catchUp(), client.call('GET', '/profile'), client.call('GET', '/domains')])
   await service.stop()
-  await reads
+  await waiting
   await close()
   server.thaw()
   expect(errors).not.toHaveLength(0)

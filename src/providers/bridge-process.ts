@@ -1,16 +1,16 @@
 /**
- * The child process that runs a provider class of octoDNS (`octodns_bridge.py`). One line of JSON per message: requests on its standard input, responses on its
+ * The child process that runs a provider class of octoDNS, or a service of dns-lexicon (`python_bridge.py`). One line of JSON per message: requests on its standard input, responses on its
  * standard output. Secrets are in requests only, never among its arguments or in its environment. It ends with its input.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { oneLine } from '../../base/diagnostic.ts'
-import { excerpt } from '../../base/text.ts'
-import { embeddedText } from '../../files/embedded-text.ts'
-import { killGroup } from '../run-code.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { excerpt } from '../base/text.ts'
+import { embeddedText } from '../files/embedded-text.ts'
+import { killGroup } from './run-code.ts'
 
-const PROGRAM = 'octodns_bridge.py'
+const PROGRAM = 'python_bridge.py'
 
 /** What the interpreter runs: a file beside this one, or the text in the single executable. */
 function programArguments(): string[] {

@@ -1,11 +1,18 @@
-"""Runs one octoDNS provider class for Zonewright, which starts this file as a child process. Works with Python 3.8 and octoDNS 1.0, or later.
+"""Runs one octoDNS provider class, or one service of dns-lexicon, for Zonewright, which starts this file as a child process. Works with Python 3.8 and
+octoDNS 1.0, or Python 3.10 and dns-lexicon 3.20, or later.
 
-Requests and responses are lines of JSON. Requests are answered one at a time:
+Requests and responses are lines of JSON. Requests are answered one at a time. Those of a class:
 
     start  {class, name, options}  -> what the class supports
     list                           -> parts {zones: [name, ...]}
     read   {zone}                  -> parts {records: [...]}, then {exists}
     apply  {zone, changes}         -> {changes}; the zone must have been read just before
+
+Those of a service:
+
+    start  {service, options}                                       -> {settings, version, python}
+    read   {zone}                                                   -> parts {records: [{id, type, name, ttl, content}, ...]}
+    change {zone, action, identifier, type, name, ttl, content}     -> {}; `action` is create, update or delete
 
 Every response has the id of its request and one of: a part, `log` (a message that the class logged), `ok` (the end), `error` (the end).
 """
@@ -16,6 +23,7 @@ import sys
 if sys.path and sys.path[0] == (os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""):
     sys.path.pop(0)
 
+import argparse
 import copy
 import errno
 import glob
@@ -181,7 +189,7 @@ def version_of(module_name):
     return str(getattr(module, '__version__', None) or getattr(module, '__VERSION__', '') or '')[:40]
 
 
-class Bridge:
+class ClassBridge:
     def __init__(self, connection):
         self.connection = connection
         self.found = None
@@ -257,6 +265,87 @@ class Bridge:
         if count == 0:
             raise Refusal('not-applied')
         return {'changes': count}
+
+
+class ServiceBridge:
+    """One service of dns-lexicon. Each request has a client of its own: some services keep what they have read."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.is_applying = False
+
+    def start(self, request):
+        self.name, self.options = request['service'], request['options']
+        try:
+            from lexicon._private.discovery import find_providers, lexicon_version, load_provider_module
+            from lexicon import client
+        except ImportError as error:
+            raise Refusal('no-lexicon', str(error))
+        services = find_providers()
+        if not services.get(self.name):
+            raise Refusal('no-extra' if self.name in services else 'no-service', services=sorted(services))
+        settings = settings_of(load_provider_module(self.name).Provider)
+        unknown = sorted(set(self.options) - set(settings))
+        if unknown:
+            raise Refusal('no-setting', unknown[0], settings=settings)
+        # Each client would read the metadata of the package again.
+        client._find_providers = lambda: services
+        use_own_suffixes()
+        return {
+            'settings': settings,
+            'version': lexicon_version(),
+            'python': '.'.join(str(part) for part in sys.version_info[:3]),
+        }
+
+    def client(self, zone, ttl=None):
+        """Knows nothing but this zone and these options: dns-lexicon would also read variables and files of the working directory."""
+        from lexicon.client import Client
+        from lexicon.config import ConfigResolver
+
+        domain = zone[:-1]
+        settings = {'provider_name': self.name, 'domain': domain, 'delegated': domain, self.name: copy.deepcopy(self.options)}
+        client = Client(ConfigResolver().with_dict({**settings, **({} if ttl is None else {'ttl': ttl})}))
+        resolved = str(client.config.resolve('lexicon:domain'))
+        if resolved != domain:
+            raise Refusal('other-zone', resolved)
+        return client
+
+    def read(self, request):
+        with self.client(request['zone']) as operations:
+            records = operations.list_records()
+        keys = ('id', 'type', 'name', 'ttl', 'content')
+        self.connection.send_parts('records', [{key: record.get(key) for key in keys} for record in records])
+        return {}
+
+    def change(self, request):
+        record = [request['type'], request['name'], request['content']]
+        with self.client(request['zone'], request['ttl']) as operations:
+            self.is_applying = True
+            if request['action'] == 'create':
+                done = operations.create_record(*record)
+            elif request['action'] == 'update':
+                done = operations.update_record(request['identifier'], *record)
+            else:
+                done = operations.delete_record(request['identifier'], *record)
+        if not done:
+            raise Refusal('not-applied')
+        return {}
+
+
+def settings_of(provider):
+    """The settings of a service, which its command line has as options."""
+    parser = argparse.ArgumentParser(add_help=False)
+    provider.configure_parser(parser)
+    return [action.dest for action in parser._actions]
+
+
+def use_own_suffixes():
+    """The list of public suffixes that tldextract has, instead of one that it would download and keep in the home directory."""
+    import tldextract
+
+    extract = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+    tldextract.TLDExtract = lambda **options: extract
+    tldextract.extract = extract
 
 
 def described(record):
@@ -440,10 +529,12 @@ def main():
     warnings.simplefilter('ignore')
     received = queue.Queue()
     threading.Thread(target=connection.read_requests, args=[received], daemon=True).start()
-    bridge = Bridge(connection)
+    bridge = None
     while True:
         request = received.get()
         connection.begin(request['id'])
+        if bridge is None:
+            bridge = (ServiceBridge if 'service' in request else ClassBridge)(connection)
         bridge.is_applying = False
         try:
             result = getattr(bridge, request['op'])(request)

@@ -1,0 +1,84 @@
+/** The site of the documents: every link of the documents leads somewhere, and what it refuses. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { buildSite } from '../../scripts/site/build-site.mjs'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const PROJECT = join(import.meta.dirname, '../..')
+
+describe('the site of this repository', () => {
+  const site = join(temporaryDirectory(), 'site')
+  beforeAll(() => {
+    expect(buildSite(PROJECT, site).problems).toEqual([])
+  })
+
+  test('has a page for every document, and loads nothing from elsewhere', () => {
+    const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
+    expect(files).toEqual(
+      expect.arrayContaining(['index.html', 'CONTRIBUTING.html', join('docs', 'index.html'), join('docs', 'records', 'SRV.html')]),
+    )
+    for (const file of files.filter((name) => name.endsWith('.html')))
+      expect(readFileSync(join(site, file), 'utf8').match(/(?:src|<link[^>]*href)="(?:\/|\w+:)[^"]*"/g), file).toBeNull()
+  })
+})
+
+/** Builds the site of a repository with these files. */
+function siteOf(files: Readonly<Record<string, string>>): { problems: readonly string[]; out: string } {
+  const root = temporaryDirectory()
+  const all = {
+    'README.md': '# Start\n',
+    'CONTRIBUTING.md': '',
+    'CHANGELOG.md': '',
+    'docs/README.md': MAP,
+    'docs/ttl.md': '# TTL\n',
+    ...files,
+  }
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const out = join(root, 'out')
+  return { ...buildSite(root, out), out }
+}
+
+const MAP = '# Map\n\n## Tasks\n\n- [TTL](ttl.md): how long\n- [Contributing](../CONTRIBUTING.md): us\n- [Changes](../CHANGELOG.md): news\n'
+
+test.each([
+  ['[a](docs/nowhere.md)', 'README.md: there is no docs/nowhere.md'],
+  ['[a](docs/ttl.md#rounding)', 'README.md: docs/ttl.md has no heading #rounding'],
+  ['[a](../secret.md)', 'README.md: there is no ../secret.md'],
+  ['![a](docs/plan.svg)', 'README.md: there is no docs/plan.svg'],
+])('%s is a dead link, and nothing is written', (link, problem) => {
+  const { problems, out } = siteOf({ 'README.md': `# Start\n\n${link}\n` })
+  expect(problems).toEqual([problem])
+  expect(existsSync(out)).toBe(false)
+})
+
+test('a page that no other leads to is refused', () => {
+  expect(siteOf({ 'docs/lost.md': '# Lost\n' }).problems).toEqual(['docs/lost.md: no page leads here'])
+  expect(siteOf({ 'docs/README.md': `${MAP}- [B](b.md): x\n` }).problems).toEqual(['docs/README.md: there is no docs/b.md'])
+})
+
+test('links lead to pages, files and folders; anchors are those of GitHub', () => {
+  const text =
+    '# TTL\n\n## `ttl`: what, why?\n\n## Same\n\n## Same\n\n[b](#same-1) [c](../README.md) [d](../examples/a.ts) [e](../examples) ![p](p.svg)\n'
+  const files = {
+    'examples/a.ts': 'a < b\n',
+    'docs/p.svg': '<svg/>',
+    'docs/ttl.md': text,
+    'README.md': '# S\n\n[t](docs/ttl.md#ttl-what-why)\n',
+  }
+  const { problems, out } = siteOf(files)
+  expect(problems).toEqual([])
+  const page = readFileSync(join(out, 'docs/ttl.html'), 'utf8')
+  for (const href of ['#same-1', '../index.html', '../examples/a.ts.html', '../examples/index.html', 'p.svg'])
+    expect(page).toContain(`="${href.replace('#', 'ttl.html#')}"`)
+  expect(readFileSync(join(out, 'examples/a.ts.html'), 'utf8')).toContain('a &lt; b')
+  expect(readFileSync(join(out, 'docs/p.svg'), 'utf8')).toBe('<svg/>')
+})
+
+test('HTML in a document is text', () => {
+  const { out } = siteOf({ 'README.md': '# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n' })
+  expect(readFileSync(join(out, 'index.html'), 'utf8')).not.toMatch(/<script>|<img|href="javascript/)
+})

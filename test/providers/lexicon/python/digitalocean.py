@@ -1,0 +1,1 @@
+from lexicon._private.providers.awkward import Provider  # noqa: F401
