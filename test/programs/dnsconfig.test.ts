@@ -160,7 +160,7 @@ test.each<[name: string, cloud: string, other: string, status: number, said: str
   - files: [dnsconfig.js]
 `,
   ],
-  ['no provider', 'NAMECHEAP', 'MIKROTIK', 1, /provider-unknown\].*"cloud \(NAMECHEAP\)", "other \(MIKROTIK\)".*new zonewright.yaml/, null],
+  ['no provider', 'FORTIGATE', 'MIKROTIK', 1, /provider-unknown\].*"cloud \(FORTIGATE\)", "other \(MIKROTIK\)".*new zonewright.yaml/, null],
 ])('an import that can convert %s', async (_, cloud, other, status, said, rules) => {
   const cwd = temporaryDirectory()
   const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
