@@ -133,9 +133,10 @@ function checkTargets(zone: DesiredZone, targets: readonly string[], config: Con
     const hint = 'write the provider of the zone below "providers:", as docs/configuration.md shows'
     return [{ ...common, message, at: { file: config.file, line: 1, column: 1 }, hint }]
   }
+  const positionOf = (target: string) => zone.settingPositions?.targets?.[zone.targets?.indexOf(target) ?? -1] ?? zone.at
   return targets
     .filter((target) => !config.providers.has(target))
-    .map((target) => unknownProvider(target, config.providers.keys(), zone.at))
+    .map((target) => unknownProvider(target, config.providers.keys(), positionOf(target)))
 }
 
 /** Reports sources at unknown providers, and a zone that is its own source. Without a config there are no providers to check. */

@@ -93,7 +93,10 @@ export interface RrsetTargets {
 }
 
 /** The positions of settings in the definition or the config. */
-export type SettingPositions = { readonly [Key in keyof ZoneSettings]?: SourcePosition }
+export type SettingPositions = { readonly [Key in keyof ZoneSettings]?: SourcePosition } & {
+  /** By the names of the targets, in their order. */
+  readonly targets?: readonly SourcePosition[]
+}
 
 /** Fields of an SOA record for which `ZoneSettings` has no value. They take precedence in zone files. Times in seconds, with 32 bits. */
 export interface SoaFields {

@@ -87,6 +87,7 @@ export function readSettings(
     settings: Object.fromEntries(given),
     settingPositions: {
       ...soa?.timesAt,
+      ...(lookUp(root, 'targets') && { targets: read.items('targets').map(({ at }) => at) }),
       ...Object.fromEntries(given.flatMap(([key]) => (lookUp(root, key) === undefined ? [] : [[key, lookUp(root, key)?.at]]))),
     },
     soa: soa?.fields,
@@ -308,7 +309,7 @@ function readSoa(root: YamlMapping, zone: string, invalidNodes: ReadonlySet<Yaml
   const soa = lookUp(root, 'soa')
   if (soa?.kind !== 'mapping' || invalidNodes.has(soa)) return undefined
   const fields: Partial<Record<keyof SoaFields, string | number>> = {}
-  const timesAt: Partial<Record<keyof SettingPositions, SourcePosition>> = {}
+  const timesAt: Partial<Record<keyof ZoneSettings, SourcePosition>> = {}
   for (const field of SOA_FIELDS) {
     const node = lookUp(soa, field)
     if (node === undefined || invalidNodes.has(node) || isBroken(node)) continue

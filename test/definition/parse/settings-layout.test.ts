@@ -61,8 +61,18 @@ describe('a definition with settings', () => {
   })
 
   test('gives the positions of settings', () => {
-    const places = Object.entries(parsed.zone?.settingPositions ?? {}).map(([key, at]) => `${key} ${at?.line}:${at?.column}`)
-    expect(places.sort()).toEqual(['axfr_ips 9:11', 'expire_sec 6:13', 'soa_email 4:12', 'tags 8:7', 'ttl_sec 5:10', 'type 3:7'])
+    const places = Object.entries(parsed.zone?.settingPositions ?? {}).flatMap(([key, at]) =>
+      [at].flat().map((one) => `${key} ${one.line}:${one.column}`),
+    )
+    expect(places.sort()).toEqual([
+      'axfr_ips 9:11',
+      'expire_sec 6:13',
+      'soa_email 4:12',
+      'tags 8:7',
+      'targets 10:11',
+      'ttl_sec 5:10',
+      'type 3:7',
+    ])
   })
 
   test('gives records with their positions', () => {
