@@ -26,6 +26,8 @@ function likelyMeaning(text: string): string {
   if (octets.length > 0 && octets.length !== 4) return `: it has ${octets.length} numbers instead of 4`
   const odd = octets.find((octet) => !isIPv4(`0.0.0.${octet}`))
   if (odd !== undefined) return Number(odd) > 255 ? ': its numbers must be at most 255' : ': its numbers must not begin with a zero'
+  const digit = /^[0-9a-z:]*:[0-9a-z:]*$/i.test(text) ? /[g-z]/i.exec(text)?.[0] : undefined
+  if (digit !== undefined) return `: ${quoted(digit)} is not a hexadecimal digit`
   return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name, which a CNAME or ALIAS record can have as its value' : ''
 }
 

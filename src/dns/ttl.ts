@@ -22,7 +22,13 @@ export function ttlFromSeconds(seconds: number): Result<Ttl> {
 export function parseTtl(text: string): Result<Ttl> {
   if (/^[0-9]{1,15}$/.test(text)) return ttlFromSeconds(Number(text))
   if (!/^(?:[0-9]{1,10}[smhdw])+$/i.test(text)) {
-    return failure(`${JSON.stringify(text.slice(0, 40))} is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h`)
+    const [, amount, unit = 's'] = /^([0-9]{1,6}\.[0-9]{1,3})([smhdw])$/i.exec(text) ?? []
+    const meant = Math.round(Number(amount) * UNIT_SECONDS[unit.toLowerCase() as keyof typeof UNIT_SECONDS])
+    const remedy =
+      amount === undefined
+        ? 'use seconds or a number with s, m, h, d or w, such as 300 or 1h'
+        : `write ${meant % 60 === 0 ? `${meant / 60}m` : meant}, since the number must be whole`
+    return failure(`${JSON.stringify(text.slice(0, 40))} is not a TTL: ${remedy}`)
   }
   let seconds = 0
   for (const [, amount, unit] of text.toLowerCase().matchAll(/([0-9]+)([smhdw])/g)) {

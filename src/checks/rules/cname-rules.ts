@@ -19,7 +19,7 @@ export function* cnameNotAlone({ byName, cnames }: ZoneIndex): Iterable<Finding>
     if (!first) continue
     const types = [...new Set(others.map((record) => record.type))].sort().join(', ')
     yield {
-      message: `${name} has a CNAME record and also ${types}; a name with a CNAME cannot have other records`,
+      message: `${name} cannot have a CNAME and also ${types} records: a CNAME must be alone at its name`,
       at: cname.at,
       hint: 'remove the CNAME, or move the other records to its target',
       related: [{ message: `the ${first.type} record`, at: first.at }],
@@ -67,7 +67,7 @@ function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRec
   return {
     message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
     at: cycle[0]?.at,
-    hint: 'point one of these CNAME records to a name that has addresses',
+    hint: `point ${cycle.length === 1 ? 'it' : 'one of these CNAME records'} to a name that has addresses`,
     related: cycle.slice(1, 5).map((cname) => ({ message: `the CNAME of ${cname.name}`, at: cname.at })),
   }
 }

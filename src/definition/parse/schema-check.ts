@@ -12,7 +12,7 @@ import type { DiagnosticCollector, Layout } from './parse-state.ts'
 import { isRecordSetting } from './read-record-settings.ts'
 import { SETTING_KEYS } from './read-settings.ts'
 import { SUPPRESSION_KEYS } from './read-suppressions.ts'
-import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
+import { formKeys, LOCATION_EXAMPLE, LOCATION_KEYS, RECORD_KEYS, valueForm } from './value-forms.ts'
 
 /** Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record; long lists in parts, so that it can stop. */
 const schemaErrors = createValidator(SCHEMA)
@@ -318,7 +318,10 @@ function reportUnknown(key: string, { node, path, part }: Place, { subject, keys
 function misplacedHint(key: string, value: YamlNode | undefined, { at }: YamlNode, keys: readonly string[]): string | undefined {
   if (keys.includes('records') && isRecord(value)) return 'Move the record below "records:" and indent it.'
   const provider = keys.find((one) => isRecordSetting(one, key))
-  if (provider !== undefined) return `Write it as ${provider}: {${key}: …}.`
+  if (provider !== undefined) {
+    const first = key === 'comment' ? 'Write a YAML comment, such as # web; for Cloudflare only,' : 'Write it as'
+    return `${first} ${provider}: {${key}: …}.`
+  }
   if (keys.includes(/^(\w+):\S/.exec(key)?.[1] ?? '')) return 'Write a space after the colon.'
   if (value === undefined || !isNull(value) || value.at.line !== at.line || keys.includes('records')) return undefined
   return 'A comma in { } begins a new key: quote a text that contains one.'
@@ -331,7 +334,9 @@ const isRecord = (node: YamlNode | undefined): boolean =>
 function reportType(types: unknown, { node, path, part }: Place, { subject, keysAt, problems }: SchemaContext): void {
   const wanted = typeNames(types)
   if (isNull(node) && (path[0] === 'value' || path[0] === 'values') && path.length < 3) {
-    problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
+    problems.report('value-missing', node.at, subject, 'the value is empty', {
+      hint: / (?:TXT|SPF)$/.test(subject) ? 'Quote it if it is meant as text.' : 'Write a value, or remove the record.',
+    })
     return
   }
   const hint = subject.endsWith(' SOA')
@@ -346,7 +351,9 @@ function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): stri
   if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 reads it as text; write true or false.'
   if (wanted !== TYPE_NAMES['object'] || keys.length === 0) return undefined
   const fields = node.kind === 'scalar' ? node.text.trim().split(/\s+/) : []
-  return `Write {${keys.map((key, i) => `${key}: ${fields.length === keys.length ? fields[i] : '…'}`).join(', ')}}.`
+  const isLocation = keys === LOCATION_KEYS
+  const values = fields.length === keys.length && !isLocation ? fields : isLocation ? LOCATION_EXAMPLE : []
+  return `Write {${keys.map((key, i) => `${key}: ${values[i] ?? '…'}`).join(', ')}}${isLocation ? ', the last four in metres' : ''}.`
 }
 
 /** Missing keys that occur misspelt in the same mapping, as `POINTER KEY`: both errors have one cause. */

@@ -19,7 +19,9 @@ const isHex = (text: string): boolean => text.length % 2 === 0 && !/[^0-9a-f]/i.
 /** Hexadecimal in lower case and in one piece. */
 export function canonicalHex(tokens: readonly Token[]): Result<string> {
   const hex = joinTokens(tokens)
-  if (!isHex(hex)) return failure(`${quoted(hex)} is not hexadecimal with an even number of digits`)
+  const odd = /[^0-9a-f]/i.exec(hex)?.[0]
+  if (odd !== undefined) return failure(`${quoted(hex)} is not hexadecimal: ${quoted(odd)} is not one of 0-9 and a-f`)
+  if (hex.length % 2 === 1) return failure(`${quoted(hex)} has ${hex.length} digits, but each octet needs two: is one missing?`)
   if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
   return hex === '' ? failure('is empty') : ok(hex.toLowerCase())
 }

@@ -4,41 +4,50 @@ export interface RdataProblem {
   readonly message: string
 }
 
-/** The length in octets of each digest type. Other types have any length. */
-type DigestOctets = Readonly<Record<string, number>>
+/** The name and the length in octets of each digest type. Other types have any length. */
+type DigestTypes = Readonly<Record<string, readonly [name: string, octets: number]>>
 
-/** The digest types of DS records: SHA-1, SHA-256, GOST R 34.11-94, SHA-384, GOST R 34.11-2012, SM3. */
-const DELEGATION: DigestOctets = { 1: 20, 2: 32, 3: 32, 4: 48, 5: 32, 6: 32 }
+/** The digest types of DS records. */
+const DELEGATION: DigestTypes = {
+  1: ['SHA-1', 20],
+  2: ['SHA-256', 32],
+  3: ['GOST R 34.11-94', 32],
+  4: ['SHA-384', 48],
+  5: ['GOST R 34.11-2012', 32],
+  6: ['SM3', 32],
+}
 
-/** SHA-256 and SHA-512 (RFC 6698 section 2.1.3); type 0 is the whole certificate or key. */
-const ASSOCIATION: DigestOctets = { 1: 32, 2: 64 }
+/** RFC 6698 section 2.1.3; type 0 is the whole certificate or key. */
+const ASSOCIATION: DigestTypes = { 1: ['SHA-256', 32], 2: ['SHA-512', 64] }
 
-/** SHA-1 (RFC 4255 section 3.1.2) and SHA-256 (RFC 6594 section 3.2). */
-const FINGERPRINT: DigestOctets = { 1: 20, 2: 32 }
+/** RFC 4255 section 3.1.2 and RFC 6594 section 3.2. */
+const FINGERPRINT: DigestTypes = { 1: ['SHA-1', 20], 2: ['SHA-256', 32] }
 
 /**
- * SHA-384 and SHA-512 (RFC 8976 section 5.3) in the only registered scheme, SIMPLE. Digests of other schemes have unknown lengths, and
+ * The hash algorithms (RFC 8976 section 5.3) of the only registered scheme, SIMPLE. Digests of other schemes have unknown lengths, and
  * appendix A.3 has a short one. Every digest has at least twelve octets (section 2.2.4).
  */
-const ZONE: DigestOctets = { 1: 48, 2: 64 }
+const ZONE: DigestTypes = { 1: ['SHA-384', 48], 2: ['SHA-512', 64] }
 const SIMPLE = '1'
 const MIN_ZONE_OCTETS = 12
 
 type Check = (fields: readonly string[]) => RdataProblem | null
 
+const octetsOf = (digest: string): string => (digest.length === 2 ? '1 octet' : `${digest.length / 2} octets`)
+
 /** Checks that the digest in the last field has the length of the type in the field before it. */
 const digestOf =
-  (octets: DigestOctets): Check =>
+  (types: DigestTypes, field: string): Check =>
   (fields) => {
     const [type = '', digest = ''] = fields.slice(-2)
-    const expected = octets[type]
-    if (expected === undefined || digest.length === 2 * expected) return null
-    return { field: fields.length - 1, message: `has ${digest.length / 2} octets; type ${type} has ${expected}` }
+    const [name, octets] = types[type] ?? []
+    if (octets === undefined || digest.length === 2 * octets) return null
+    return { field: fields.length - 1, message: `has ${octetsOf(digest)}, but ${field} ${type} (${name}) needs ${octets}` }
   }
 
-const DELEGATION_DIGEST = digestOf(DELEGATION)
-const ASSOCIATION_DIGEST = digestOf(ASSOCIATION)
-const ZONE_DIGEST = digestOf(ZONE)
+const DELEGATION_DIGEST = digestOf(DELEGATION, 'digest_type')
+const ASSOCIATION_DIGEST = digestOf(ASSOCIATION, 'matching_type')
+const ZONE_DIGEST = digestOf(ZONE, 'hash_algorithm')
 
 /** Checks whose failure is only suspicious, since most programs accept any length. A CDS record that deletes the DS records has type 0 (RFC 8078 section 4). */
 const SUSPICIONS: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -48,13 +57,13 @@ const SUSPICIONS: ReadonlyMap<string, Check> = new Map<string, Check>([
 
 /** Checks whose failure makes the data invalid. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ['SSHFP', digestOf(FINGERPRINT)],
+  ['SSHFP', digestOf(FINGERPRINT, 'fingerprint_type')],
   [
     'ZONEMD',
     (fields) => {
       const [, scheme, , digest = ''] = fields
-      const octets = digest.length / 2
-      if (octets < MIN_ZONE_OCTETS) return { field: 3, message: `has ${octets} octets; a digest has at least ${MIN_ZONE_OCTETS}` }
+      if (digest.length < 2 * MIN_ZONE_OCTETS)
+        return { field: 3, message: `has ${octetsOf(digest)}; a digest has at least ${MIN_ZONE_OCTETS}` }
       return scheme === SIMPLE ? ZONE_DIGEST(fields) : null
     },
   ],
