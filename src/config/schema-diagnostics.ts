@@ -3,6 +3,7 @@ import type { SchemaError } from '../base/json-schema.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { YamlNode } from '../definition/yaml/yaml-node.ts'
 import { keyPosition, nodeAt, pointerSteps, positionAt } from '../definition/yaml/yaml-node.ts'
+import { parseTtl } from '../dns/ttl.ts'
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'a mapping',
@@ -45,18 +46,24 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
             at,
             hint: hasKey(root, path, 'class')
               ? '"class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE"'
-              : undefined,
+              : formHint([String(error.params['missingProperty'])], error),
           }
         case 'type':
           return {
             severity: 'error',
             code: 'schema-type',
-            message: `${what} must be ${typeNames(error.params['type'])}${actualText(root, path, error)}`,
+            message: `${what} must be ${typeNames(error.params['type'])}${path.at(-1) === 'timeout' ? ' of seconds' : ''}${actualText(root, path, error)}`,
             at,
-            hint: typeHint(error),
+            hint: typeHint(root, path, error),
           }
         case 'anyOf':
-          return { severity: 'error', code: 'schema-missing-key', message: `${what} needs the key ${alternativeKeys(error)}`, at }
+          return {
+            severity: 'error',
+            code: 'schema-missing-key',
+            message: `${what} needs the key ${alternativeKeys(error)}`,
+            at,
+            hint: formHint(branchesOf(error).flat(), error),
+          }
         case 'oneOf': {
           const isMissing = error.params['passingSchemas'] === null
           return {
@@ -105,12 +112,35 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
 }
 
 /** The keys of which one is required: `"a" or "b"`. Every `anyOf` and `oneOf` of the schema is such a list. */
-function alternativeKeys({ keyword, parentSchema }: SchemaError): string {
-  const branches = parentSchema?.[keyword] as readonly { readonly required: readonly string[] }[]
-  return branches
-    .map(({ required }) => `"${required.join('" and "')}"`)
+function alternativeKeys(error: SchemaError): string {
+  return branchesOf(error)
+    .map((required) => `"${required.join('" and "')}"`)
     .join(', or ')
     .replace(/^("[^"]*"), or (?="[^"]*"$)/, '$1 or ')
+}
+
+const branchesOf = ({ keyword, parentSchema }: SchemaError): (readonly string[])[] =>
+  (parentSchema as Readonly<Record<string, { readonly required: readonly string[] }[]>>)[keyword]?.map(({ required }) => required) ?? []
+
+/** How the values of keys are written. */
+const FORMS: Readonly<Record<string, string>> = {
+  token: 'env:NAME or file:PATH',
+  base_url: 'https://…',
+  directory: 'PATH',
+  server: '192.0.2.53',
+  reload: '"rndc reload {zone}"',
+}
+
+type Choice = { readonly enum?: readonly string[] }
+
+/** How keys that are missing, or the one whose value has the wrong type, are written; undefined if that is not known of all. */
+function formHint(keys: readonly string[], { parentSchema }: SchemaError): string | undefined {
+  const properties = parentSchema?.['properties'] as Readonly<Record<string, Choice & { readonly else?: Choice }>> | undefined
+  const forms = keys.map((key) => {
+    const choices = properties?.[key]?.enum ?? properties?.[key]?.else?.enum
+    return FORMS[key] ?? (choices && `${choices.length > 1 ? 'one of ' : ''}${choices.join(', ')}`)
+  })
+  return forms.includes(undefined) ? undefined : `write ${keys.map((key, i) => `${key}: ${forms[i]}`).join(', or ')}`
 }
 
 function unknownType(root: YamlNode, path: readonly string[], { params }: SchemaError, at: SourcePosition): Diagnostic {
@@ -137,13 +167,23 @@ const typeNames = (type: unknown): string =>
     .map((one) => TYPE_NAMES[String(one)] ?? String(one))
     .join(' or ')
 
-const typeHint = (error: SchemaError): string | undefined =>
-  error.params['type'] === 'string' ? 'put quotes around a number that should be text' : undefined
+function typeHint(root: YamlNode, path: readonly string[], error: SchemaError): string | undefined {
+  const { type } = error.params
+  if (type === 'string') return 'put quotes around a number that should be text'
+  const keys = Object.keys(error.parentSchema?.['properties'] ?? {})
+  if (type === 'object') return keys.length === 0 ? undefined : `its keys are ${keys.join(', ')}`
+  const node = nodeAt(root, path)
+  const ttl = node?.kind === 'scalar' && path.at(-1) === 'timeout' ? parseTtl(node.text) : null
+  if (ttl?.ok) return `write ${ttl.value}`
+  const number = type === 'number' && node?.kind === 'scalar' ? /^([0-9.]+)%$/.exec(node.text)?.[1] : undefined
+  return number === undefined ? formHint([path.at(-1) ?? ''], error) : `write ${number}`
+}
 
 /** What is in place of a number, list or mapping. What should be text may be a secret. */
 function actualText(root: YamlNode, path: readonly string[], { params }: SchemaError): string {
   if ([params['type']].flat().includes('string')) return ''
   const node = nodeAt(root, path)
+  if (node !== undefined && node.kind !== 'scalar') return `, not a ${node.kind === 'mapping' ? 'mapping' : 'list'}`
   return node?.kind === 'scalar' && /^[\w.%-]{1,12}$/.test(node.text) ? `, not ${JSON.stringify(node.text)}` : ''
 }
 
