@@ -236,7 +236,7 @@ export const parsed =
   <Value>(parse: (text: string) => Result<Value>) =>
   (text: string): Value => {
     const value = parse(text)
-    if (!value.ok) throw invalidArgument(`${value.message}.`)
+    if (!value.ok) throw invalidArgument(value.message.endsWith('?') ? value.message : `${value.message}.`)
     return value.value
   }
 

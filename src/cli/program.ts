@@ -247,8 +247,10 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
   const [message = '', suggestion = ''] = text
     .trim()
     .replace(/^error: /, '')
-    .replace(/^required option ('.*') not specified$/s, 'required option $1 is missing')
+    .replace(/^required option '.*' not specified$|^missing required argument '.*'$/s, (missing) => missingText(missing, command, usage))
     .replace(/^command-argument value ('.*') is invalid for argument '(.*)'\. /s, 'argument <$2>: $1 is invalid. ')
+    // The reason begins with the value.
+    .replace(/(?:: | argument )'(.*)' is invalid\. (?="\1)/s, ': ')
     .split(/\n(?=\(Did you mean )/)
   const isUnknown = /^unknown (command|option)/.exec(message)
   const word = /^unknown \w+ '(.*)'$/.exec(message)?.[1] ?? ''
@@ -264,13 +266,23 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
   else if (isUnknown?.[1] === 'option' && command === program && program.commands.some((one) => argv.includes(one.name())))
     remedy = '(options come after the command)'
   else if (suggestion === '' || suggestion.includes(' help?')) {
-    if (message.startsWith('required option')) remedy = `("${usage.split(/ [[<]/)[0]} --help" describes it)`
-    else if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`
-    else if (isUnknown?.[1] === 'command' && command.parent !== null)
+    if (isUnknown?.[1] === 'command' && command.parent !== null)
       remedy = `(the commands are ${command.commands.map((one) => one.name()).join(', ')})`
     else if (isUnknown !== null) remedy = `("${usage.split(/ [[<]/)[0]} --help" lists the ${isUnknown[1]}s)`
   }
   return `${oneLine(`error[usage] ${message} ${remedy}`.trimEnd())}\n`
+}
+
+/** `copy needs --from <provider> and --to <provider> (…)`: what the command line lacks, each with its description. */
+function missingText(message: string, command: Command, usage: string): string {
+  const word = /^missing required argument '(.*)'$/.exec(message)?.[1]
+  const taken =
+    word === undefined ? command.options.filter((one) => one.mandatory && command.getOptionValue(one.attributeName()) === undefined) : []
+  const argument = command.registeredArguments.find((one) => one.name() === word)
+  const [name = ''] = usage.replace(/^zonewright /, '').split(/ [[<]/)
+  if (argument !== undefined) return `${name} needs <${word}>${argument.description && `: ${argument.description}`} (usage: ${usage})`
+  const described = taken.map(({ long, description }) => `${taken.length > 1 ? `${long}: ` : ''}${description}`)
+  return `${name} needs ${taken.map(({ flags }) => flags.replace(/^-\w, /, '')).join(' and ')} (${described.join('; ')})`
 }
 
 /**

@@ -111,7 +111,7 @@ describe('on the command line', () => {
     ['record put example.com www A', "unknown command 'put' (the commands are add, set, remove, rename)"],
     [
       'record add example.com www A',
-      "missing required argument 'value' (usage: zonewright record add [options] <zone> <name> <type> <value...>)",
+      'record add needs <value>: as in a zone file; TXT as its text (usage: zonewright record add [options] <zone> <name> <type> <value...>)',
     ],
     ...['diff', 'preview'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean plan?)`]),
     ...['push', 'sync'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean apply?)`]),

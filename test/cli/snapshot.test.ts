@@ -210,7 +210,7 @@ function copyOf({ folder }: Scene): string {
 describe('snapshot writes nothing', () => {
   test.each<[string, string[], RegExp]>([
     ['over another file', ['--out', 'zonewright.yaml'], /error\[file-exists\] zonewright\.yaml exists and is not a snapshot/],
-    ['without --out', [], /required option/],
+    ['without --out', [], /snapshot needs --out <file> \(/],
     ['with a key as text', ['--out', 'new.json', '--sign-key', 'aaaa'], /error\[snapshot-signature\] --sign-key is not a reference/],
     ['without its key', ['--out', 'new.json', '--sign-key', 'env:SIGN'], /error\[secret-missing\] --sign-key: .* SIGN is not set/],
   ])('%s', async (_, args, expected) => {

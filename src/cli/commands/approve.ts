@@ -9,7 +9,7 @@ import { applySetup } from '../run-setup.ts'
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('<planfile>', 'a plan that "plan --out" has saved')
-    .requiredOption('--key <file>', 'your private key: Ed25519, in the format of OpenSSH')
+    .requiredOption('--key <file>', 'your private key, which "ssh-keygen -t ed25519" creates')
     .option('-y, --yes', 'do not ask')
     .option('--trusted-config <file>', 'take the listed keys from this config, that of the base branch')
   withExamples(command, 'approve plan.json --key file:id_ed25519')
