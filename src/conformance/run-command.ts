@@ -34,7 +34,8 @@ export async function runConformanceCommand(setup: RunSetup<ConformanceCommandOp
     output.error('target-missing', 'nothing says which provider to test', 'name it with --target')
     return EXIT.failure
   }
-  if (!options.deleteRecords) {
+  // Opening an unknown provider reports it.
+  if (!options.deleteRecords && config.providers.has(providerName)) {
     output.error(
       'not-confirmed',
       `the suite deletes every record of ${zone.value} at ${providerName}`,

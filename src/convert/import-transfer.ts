@@ -52,7 +52,8 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
   })
   if (!isServerAddress(source))
     return refuse(`${JSON.stringify(source)} is not a name server`, 'such as 192.0.2.53 or ns1.example.net:5353')
-  if (zones.length === 0) return refuse('a name server cannot list its zones', 'name the zones to transfer')
+  if (zones.length === 0)
+    return refuse('import axfr needs the zones to transfer', `such as: zonewright import axfr ${source} example.com -o zones`)
   const server = parseServerAddress(source)
   const refused = refusedServer(readHostPolicy(env), 'import axfr', server)
   if (refused !== null) return { zones: [], dropped: [], diagnostics: [refused] }

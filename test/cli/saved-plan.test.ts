@@ -150,8 +150,12 @@ test('refuses a file with a hundred megabytes immediately', async () => {
 test.each<[string, readonly string[], string]>([
   ['a missing path', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
   ['a missing file name', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
-  ['two files', ['./a.json', './b.json'], 'error[usage] apply takes one saved plan, or zones'],
-  ['a file and a zone', ['./a.json', 'example.com'], 'error[usage] apply takes one saved plan, or zones'],
+  ['two files', ['./a.json', './b.json'], 'error[usage] apply takes only one plan file'],
+  [
+    'a file and a zone',
+    ['./a.json', 'example.com'],
+    'error[usage] apply takes either one plan file or zones, not both: ./a.json is a plan file',
+  ],
   ['a file and a target', ['./a.json', '--target', 'cloud'], 'error[usage] --target cannot be used with a saved plan'],
   ['a zone name with a slash', ['0/25.2.0.192.in-addr.arpa'], 'error[zone-unknown]'],
 ])('%s', async (_, args, expected) => {

@@ -217,7 +217,7 @@ it.each([
 })
 
 it.each([
-  ['example.com', 'a name server cannot list its zones', ['127.0.0.1:1']],
+  ['example.com', 'import axfr needs the zones to transfer', ['127.0.0.1:1']],
   ['no server', 'is not a name server', ['a b', 'example.com']],
   ['a plain secret', 'the secret must be env:NAME or file:PATH', ['127.0.0.1:1', 'example.com', '--tsig', `upd:${TEST_KEY.secret}`]],
   ['no secret', 'the environment variable NOT_THERE is not set', ['127.0.0.1:1', 'example.com', '--tsig', 'upd:env:NOT_THERE']],

@@ -204,6 +204,7 @@ function renamedFile(file: string, name: DomainName, newName: DomainName): strin
 
 /** Moves the definition of a zone to another name. Relative names move with it; absolute names stay as they are. */
 export async function renameZone({ name, newName, target, absent }: ZoneRename, config: Config): Promise<EditedZone> {
+  if (newName === name) return problem('usage', `the new name of ${name} is the same as the old one`, { hint: 'give it another name' })
   const before = await loadDefinitions(config, { lints: false })
   const opened = await openDefinition(name, config, target, absent)
   if (opened.edited !== null) return refusalOfName(newName, before) ?? opened.edited

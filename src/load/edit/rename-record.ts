@@ -118,8 +118,12 @@ function problemOf(
   const taken = all.filter(isAt(edit.newName))
   if (taken.length === 0) return null
   const types = listed([...new Set(taken.map(({ type }) => type))].sort())
-  const hint = `add the records there with "zonewright record add", and remove them here with "zonewright record remove"`
-  return editProblem(edit, 'edit-refused', `${edit.newName} already has records (${types})`, { at: taken[0]?.at, hint })
+  const isCname = [...taken, ...all.filter(isAt(edit.name))].some(({ type }) => type === 'CNAME')
+  const reason = isCname ? ', and a name with a CNAME cannot have other records' : ''
+  const hint = isCname
+    ? `choose another name, or first remove the records of ${edit.newName}`
+    : 'add the records there with "zonewright record add", and remove them here with "zonewright record remove"'
+  return editProblem(edit, 'edit-refused', `${edit.newName} already has records (${types})${reason}`, { at: taken[0]?.at, hint })
 }
 
 type Owned = { readonly name: DomainName; readonly type: string; readonly at?: Diagnostic['at'] }

@@ -40,7 +40,12 @@ export async function refreshSpf(
   const programs = found.definitions.filter(({ path }) => isDnsconfig(path))
   const diagnostics: Diagnostic[] = [...found.diagnostics]
   if (programs.length === 0 && !hasErrors(diagnostics))
-    diagnostics.push({ severity: 'error', code: 'no-definitions', message: 'the config names no dnsconfig.js', hint: 'add its path' })
+    diagnostics.push({
+      severity: 'error',
+      code: 'no-definitions',
+      message: 'spf reads a dnsconfig.js, and neither the command line nor the config names one',
+      hint: 'such as: zonewright spf ./dnsconfig.js',
+    })
   const folders = new Map<string, Map<string, string>>()
   for (const { path } of hasErrors(diagnostics) ? [] : programs) {
     const folder = dirname(path)

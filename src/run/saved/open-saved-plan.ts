@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { counted } from '../../base/english.ts'
+import { counted, listed } from '../../base/english.ts'
 import { PLAN_KEY } from '../../config/resolve-secret.ts'
 import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ZoneSettings } from '../../dns/zone.ts'
@@ -86,7 +86,12 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   const diagnostics: Diagnostic[] = []
   const usage = (severity: Diagnostic['severity'], message: string, hint?: string): void =>
     void diagnostics.push({ severity, code: 'usage', message, hint })
-  if (args.length > 1) usage('error', `apply takes one saved plan, or zones, not ${args.length} arguments`, AMBIGUOUS)
+  if (args.length > 1) {
+    const arePlans = await Promise.all(args.map((argument) => namesPlan(cwd, argument)))
+    const kinds = args.map((argument, i) => `${argument} is a ${arePlans[i] ? 'plan file' : 'zone'}`)
+    const problem = arePlans.includes(false) ? `either one plan file or zones, not both: ${listed(kinds, 3)}` : `only one plan file`
+    usage('error', `apply takes ${problem}`, AMBIGUOUS)
+  }
   if (target !== undefined)
     usage('error', `--target cannot be used with a saved plan, which is applied unchanged`, 'give --target to "zonewright plan --out"')
   if ([since, shard, keepGoing].some((option) => option !== undefined))
