@@ -110,9 +110,12 @@ export async function findZone(
 
 /** The refusal to edit a program, with the lines that make the records. */
 function madeByProgram(edit: EditSubject, { zone }: LoadedZone): Diagnostic {
-  const own = zone.records.filter(({ name, type }) => name === edit.name && (edit.type === undefined || type === edit.type))
+  const atName = zone.records.filter(({ name }) => name === edit.name)
+  const ofType = atName.filter(({ type }) => edit.type === undefined || type === edit.type)
+  const own = ofType.length > 0 ? ofType : atName
   const at = own[0]?.at ?? zone.at
-  const what = own.length === 0 ? `the zone is made by ${zone.at.file}` : `the record is made at ${at.file}:${at.line}`
+  const record = ofType.length > 0 ? 'the record' : `the ${own[0]?.type} record of the name`
+  const what = own.length === 0 ? `the zone is made by ${zone.at.file}` : `${record} is made at ${at.file}:${at.line}`
   const related = own.slice(1).map((record) => ({ message: 'made here, too', at: record.at }))
   return editProblem(edit, 'edit-refused', `${what}, a program, which only people edit`, { at, related, hint: `change line ${at.line}` })
 }
