@@ -184,6 +184,10 @@ describe('a folder with', () => {
       '--zone or --soa-email and --to exclude each other',
     ],
     ['a provider of zones, and none', {}, '--to desec', '--to is for zones that are here, and there are none'],
+    ['zone files for no folder', ZONE_FILES, '--yes --to zonefile', 'error[usage] zonefile needs a setting: --to zonefile=FOLDER'],
+    ['zone files for PowerDNS', ZONE_FILES, '--yes --to powerdns', '(docs/tasks/name-servers.md), then run "zonewright init"'],
+    ['zone files for a setting', ZONE_FILES, '--yes --to base_url=x', '--to "base_url=x" is none of these: the base URL of an API'],
+    ['zone files for an address without TLS', ZONE_FILES, '--yes --to http://dns.example.net', '--to "http://dns.example.net" would send'],
     ['targets of octoDNS, and others', OCTODNS, '--yes --to desec', 'error[usage] config/production.yaml names its targets; --to is for'],
     ['targets of DNSControl, and others', DNSCONTROL, '--yes --to desec', 'error[usage] dnsconfig.js names its targets; --to is for'],
     ['targets of a config, and others', CONFIGURED, '--yes --to desec', 'error[usage] zonewright.yaml names its targets; --to is for'],
@@ -198,6 +202,17 @@ describe('a folder with', () => {
     const said = 'Nothing to take over was found, so this is an example.'
     expectEnd(await init(folderWith({ 'zones/example.com.hosts': SOA }), ''), 0, { err: said })
     expectEnd(await init(folderWith({ 'package.json': '{}', 'README.md': '' }), ''), 0, { err: '' })
+  })
+
+  test('--to zonefile=FOLDER is the folder of a name server, with the CI jobs and their steps', async () => {
+    const cwd = folderWith(ZONE_FILES)
+    expectEnd(await init(cwd, '--yes --to zonefile=dns'), 0, { out: ['No changes. 2 zones match.', 'At GitHub, set the secrets'] })
+    expect(filesBelow(cwd)['zonewright.yaml']).toContain('  files: {type: zonefile, directory: dns}\n')
+  })
+
+  test('without new CI jobs, their steps are not printed', async () => {
+    const cwd = folderWith({ ...ZONE_FILES, '.github/workflows/dns.yml': 'zonewright', '.github/workflows/dns-check.yml': 'zonewright' })
+    expectEnd(await init(cwd), 0, { out: /^(?!.*At GitHub)/s })
   })
 
   test('several things: the path chooses', async () => {

@@ -119,6 +119,8 @@ const packagesUnknown = (className: string): Diagnostic =>
     'add its installation to the CI jobs, after that of Zonewright',
   )
 
+export const isJobFile = (path: string): boolean => /(?:^|\/)\.(?:github\/workflows\/|gitlab\/|gitlab-ci\.yml$)/.test(path)
+
 const PIPELINE = '.gitlab-ci.yml'
 /** The pipeline beside an existing one. */
 const INCLUDED = '.gitlab/zonewright.yml'

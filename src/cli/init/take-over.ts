@@ -22,7 +22,7 @@ import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
 import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
-import { filesForCi } from './ci-files.ts'
+import { filesForCi, isJobFile } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { withSchemas } from './editor-schemas.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
@@ -57,8 +57,8 @@ interface Prepared {
 const list = (paths: readonly string[]): string => paths.map((path) => `  ${oneLine(path)}\n`).join('')
 const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) => path)
 
-/** Shows what will be written, asks, writes and plans. `steps` are the last words. */
-export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
+/** Shows what will be written, asks, writes and plans. `steps` are the last words, and then those about CI jobs if some were added. */
+export async function complete(context: InitContext, preview: Prepared, steps: string, jobSteps: string): Promise<ExitStatus> {
   const { io, output, options } = context
   const folders = { cwd: io.cwd, root: context.repository.root }
   const first = compareFiles(folders, await allFiles(context, preview, null))
@@ -88,7 +88,8 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   if (!(await write(context, [...current.added, ...current.changed.filter(isAgreed)]))) return EXIT.failure
   for (const step of prepared.nextSteps ?? []) output.say(step)
   const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
-  if (current.added.length > 0) output.print(steps)
+  const jobs = current.added.some(({ path }) => isJobFile(path)) ? jobSteps : ''
+  if (current.added.length > 0) output.print(steps + jobs)
   sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
   return status
 }
