@@ -370,6 +370,17 @@ describe('existing files', () => {
     expect(readFileSync(join(root, '.gitlab-ci.yml'), 'utf8')).toContain("zonewright validate -c 'a b/dns/zonewright.yaml'")
   })
 
+  test.each([
+    [{}, '', true],
+    [{ '.git/config': '[remote "origin"]\n\turl = git@git.example.net:dns.git\n' }, '', true],
+    [{ '.git/config': '[remote "origin"]\n\turl = git@github.com:a/dns.git\n' }, '', false],
+    [{ '.github/CODEOWNERS': '' }, '', false],
+    [{}, '--ci github', false],
+  ])('the site of the CI jobs is said if nothing names it: %j %s', async (files, args, isSaid) => {
+    const { stdout } = expectEnd(await init(folderWith(files), args), 0)
+    expect(stdout.includes('\nCI jobs are for GitHub; for GitLab: zonewright init --ci gitlab\n')).toBe(isSaid)
+  })
+
   test.each([OCTODNS, DNSCONTROL])('init --ci alone, before the import, writes the jobs that the import needs (%#)', async (files) => {
     const cwd = folderWith(files)
     expectEnd(await init(cwd, '--ci github'), 0)

@@ -72,7 +72,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const output = createOutput(io, options)
   const { zone, soaEmail, from, to } = options
   const found = repositoryOf(io.cwd)
-  const repository = { ...found, site: options.ci ?? found.site }
+  const repository = { ...found, site: options.ci ?? found.site, isSiteKnown: options.ci !== undefined || found.isSiteKnown }
   // --to is for what is at PATH, too.
   const ways = Object.entries({
     PATH: path,
@@ -210,10 +210,10 @@ From now on, change the definitions and run "zonewright apply".
 `
 
 /** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
-const mergeStep = ({ site, branch }: Repository): string =>
+const mergeStep = ({ site, isSiteKnown, branch }: Repository): string =>
   site === 'github'
     ? `
-At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
+${isSiteKnown ? '' : 'CI jobs are for GitHub; for GitLab: zonewright init --ci gitlab\n'}At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
 Require the checks "plan" and "check" for ${branch}, so that no refused plan is merged:
   https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch
 Let only ${branch} use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
