@@ -1,5 +1,5 @@
 /** `init` in folders that have something: what it finds, shows, writes and leaves alone. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -364,7 +364,10 @@ describe('existing files', () => {
     // An example there needs no jobs. The default branch at the origin wins.
     writeFileSync(join(root, '.git/refs/remotes/origin/HEAD'), 'ref: refs/remotes/origin/live\n')
     mkdirSync(join(root, 'try'))
-    expectEnd(await init(join(root, 'try'), ''), 0, { out: /^(?!.*workflows)/s })
+    expectEnd(await init(join(root, 'try'), ''), 0, { out: /^(?!.*workflows).*To add them: zonewright init --ci github\n/s })
+    mkdirSync(join(root, 'more'))
+    expectEnd(await init(join(root, 'more'), '--zone a.example --ci gitlab'), 0, { out: '  ../.gitlab-ci.yml\n' })
+    rmSync(join(root, '.gitlab-ci.yml'))
     expectEnd(await init(cwd, '--ci github'), 0, { out: '+  push: {branches: [live]}' })
     expectEnd(await init(cwd, '--ci gitlab'), 0)
     expect(readFileSync(join(root, '.gitlab-ci.yml'), 'utf8')).toContain("zonewright validate -c 'a b/dns/zonewright.yaml'")

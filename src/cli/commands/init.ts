@@ -174,8 +174,9 @@ async function writeExample(context: InitContext, options: InitOptions, steps: s
     { path: definitionPath(zone), text: definition(zone, soaEmail) },
   ]
   // In a folder of a repository, an example is there to try the program.
-  const config = repository.below === '' ? readNew(context.io, exampleConfig(soaEmail)) : null
-  return complete(context, { files, config, ignored: [] }, NEXT_STEPS, steps)
+  const hasJobs = repository.below === '' || options.ci !== undefined
+  const config = hasJobs ? readNew(context.io, exampleConfig(soaEmail)) : null
+  return complete(context, { files, config, ignored: [] }, hasJobs ? NEXT_STEPS : NEXT_STEPS + jobsLeftOut(repository), steps)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -208,6 +209,9 @@ The definitions equal the zones at the provider, so a plan is empty:
   zonewright verify      compares them with what the name servers answer
 From now on, change the definitions and run "zonewright apply".
 `
+
+const jobsLeftOut = ({ site, isSiteKnown }: Repository): string =>
+  `\nThe example has no CI jobs, as it is below the root of the repository. To add them: zonewright init --ci ${site}${isSiteKnown ? '' : ' (or gitlab)'}\n`
 
 /** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
 const mergeStep = ({ site, isSiteKnown, branch }: Repository): string =>
