@@ -446,6 +446,17 @@ describe('existing files', () => {
     expectEnd(await init(cwd, args), 0, { out: said })
   })
 
+  test.each<readonly [path: string, text: string, at: string | null]>([
+    ['.gitlab-ci.yml', 'include: x\nplan: {script: [octodns-sync]}\ndeploy: {script: [octodns-sync --doit]}\n', '.gitlab-ci.yml:3:1'],
+    ['.github/workflows/d.yml', '# octodns-sync\njobs:\n  - uses: a/octodns-sync@main\n', '.github/workflows/d.yml:3:1'],
+    ['.github/workflows/d.yaml', '- run: |\n    dnscontrol  push\n', '.github/workflows/d.yaml:2:1'],
+    ['.github/workflows/d.yml', '- run: dnscontrol preview; dnscontrol pushed; my_octodns-sync\n', null],
+  ])('a job in %s with which another tool changes zones gets a warning: %j', async (path, text, at) => {
+    const { stderr } = await init(folderWith({ ...OCTODNS, [path]: text }), '')
+    expect(stderr.includes("two tools would change the zones (remove this job when Zonewright's applies)")).toBe(at !== null)
+    if (at !== null) expect(stderr).toContain(`${at}: warning[import-aside] this job runs `)
+  })
+
   test('the jobs do not deny that files have credentials', async () => {
     const cwd = folderWith({ 'zonewright.yaml': 'providers:\n  dns: {type: google, project: p}\n', ...DEFINITIONS })
     await init(cwd)

@@ -22,7 +22,7 @@ import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
 import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
-import { filesForCi, isJobFile } from './ci-files.ts'
+import { filesForCi, isJobFile, otherDeployJobs } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { withSchemas } from './editor-schemas.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
@@ -61,6 +61,7 @@ const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) =
 export async function complete(context: InitContext, preview: Prepared, steps: string, jobSteps: string): Promise<ExitStatus> {
   const { io, output, options } = context
   const folders = { cwd: io.cwd, root: context.repository.root }
+  output.diagnostics(otherDeployJobs(context.repository))
   const first = compareFiles(folders, await allFiles(context, preview, null))
   if (first.added.length + first.changed.length === 0) {
     // Removes the lock of a killed run.
