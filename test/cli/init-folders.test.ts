@@ -404,7 +404,11 @@ describe('existing files', () => {
       err: 'Not changed',
     })
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe(jobs)
+    const said = /\nThe CI jobs differ from what the config needs: zonewright init --ci github shows how\n$/
+    expectEnd(await init(cwd), 0, { out: [/^Written:\n {2}\.gitignore\n/m, said] })
+    expectEnd(await init(cwd), 0, { out: [/^Nothing is missing:/, said] })
     expectEnd(await init(cwd, '--ci github --yes'), 0)
+    expectEnd(await init(cwd), 0, { out: /^Nothing is missing:(?!.*CI jobs differ)/s })
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
   })
 

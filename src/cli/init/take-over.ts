@@ -68,6 +68,7 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
     if (!(await write(context, []))) return EXIT.failure
     output.print(`Nothing is missing:\n${list(first.kept)}`)
     sayUnsetRelease(context, first.kept)
+    await sayOutdatedJobs(context, preview.config)
     return EXIT.done
   }
   const { found } = preview
@@ -92,7 +93,19 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   const jobs = current.added.some(({ path }) => isJobFile(path)) ? jobSteps : ''
   if (current.added.length > 0) output.print(steps + jobs)
   sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
+  await sayOutdatedJobs(context, prepared.config)
   return status
+}
+
+/** Says whether job files that exist differ from those for the config. Only a run that may start classes knows the packages for Python, so these lines do not matter. */
+async function sayOutdatedJobs({ io, output, repository }: InitContext, config: Config | null): Promise<void> {
+  const withoutPython = (text: string): string => text.replace(/^.*\bpython3?\b.*\n/gm, '')
+  const jobs = config === null ? [] : await filesForCi(io, repository, config, null)
+  const isOutdated = jobs.some(({ path, text }) => {
+    const existing = existingText(repository.root, resolve(io.cwd, path)) ?? ''
+    return existing.includes('zonewright') && withoutPython(existing) !== withoutPython(text)
+  })
+  if (isOutdated) output.print(`The CI jobs differ from what the config needs: zonewright init --ci ${repository.site} shows how\n`)
 }
 
 /** Says which job files lack the release that CI is to install. */
