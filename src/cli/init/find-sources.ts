@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
+import { USUAL_FILE_NAMES } from '../../dns/zone-file/zone-file-name.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
 import { resolveLinks } from '../../files/file-path.ts'
 import { folderTree, type TreeProblem } from '../../files/folder-tree.ts'
@@ -110,8 +111,6 @@ function commonFolder(paths: readonly string[]): string {
   return (differs < 0 ? first : first.slice(0, differs)).join('/') || '.'
 }
 
-const FILE_NAMES = ['{zone}.zone', 'db.{zone}', '{zone}.db', '{zone}']
-
 /** How zone files are named after their zones (without the final dot), as `file_name` of a provider; null if that is none of the usual ways. */
 export const fileNameOf = (zones: readonly string[], names: ReadonlySet<string>): string | null =>
-  FILE_NAMES.find((template) => zones.every((zone) => names.has(template.replace('{zone}', () => zone)))) ?? null
+  USUAL_FILE_NAMES.find((template) => zones.every((zone) => names.has(template.replace('{zone}', () => zone)))) ?? null
