@@ -105,7 +105,18 @@ describe('a folder with', () => {
       'zone files of other names',
       { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/b.example.zone': SOA.replace(/@/g, 'b.example.') },
       ['zonewright.yaml', 'zones/a.example.yaml', 'zones/b.example.yaml'],
-      ['Found dns, zone files', 'ZONEWRIGHT_TOKEN (not set)'],
+      [
+        'Found dns, zone files',
+        'ZONEWRIGHT_TOKEN (not set)',
+        'The zone files in dns are not named alike: no file a.example.zone.',
+        'see docs/tasks/name-servers.md#existing-zone-files.',
+      ],
+    ],
+    [
+      'zone files, one of which is named after a network',
+      { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/db.192.0.2': SOA.replace(/@/g, '2.0.192.in-addr.arpa.') },
+      ['zonewright.yaml', 'zones/a.example.yaml', 'zones/2.0.192.in-addr.arpa.yaml'],
+      ['The zone files in dns are not named alike: no file db.2.0.192.in-addr.arpa. So the config has a service'],
     ],
     [
       'zone files of which one does not name its zone',

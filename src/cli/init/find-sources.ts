@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { USUAL_FILE_NAMES } from '../../dns/zone-file/zone-file-name.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
@@ -109,6 +110,15 @@ function commonFolder(paths: readonly string[]): string {
   const [first = [], ...others] = paths.map((path) => path.split('/').slice(0, -1))
   const differs = first.findIndex((part, depth) => others.some((other) => other[depth] !== part))
   return (differs < 0 ? first : first.slice(0, differs)).join('/') || '.'
+}
+
+/** Why `fileNameOf` is null, for a message: the files that the naming of most zones lacks. */
+export function missingNames(zones: readonly string[], names: ReadonlySet<string>): string {
+  const without = USUAL_FILE_NAMES.map((template) => {
+    return zones.map((zone) => template.replace('{zone}', () => zone)).filter((name) => !names.has(name))
+  })
+  const [fewest = []] = without.sort((a, b) => a.length - b.length)
+  return fewest.length === zones.length ? 'none has the name of its zone' : `no file ${listed(fewest, 3)}`
 }
 
 /** How zone files are named after their zones (without the final dot), as `file_name` of a provider; null if that is none of the usual ways. */

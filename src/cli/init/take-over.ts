@@ -25,7 +25,7 @@ import { compareFiles, existingText, gitignore, type InitFile, withProvider } fr
 import { filesForCi, isJobFile, otherDeployJobs } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { withSchemas } from './editor-schemas.ts'
-import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
+import { definitionsGlob, fileNameOf, hasDefinitions, missingNames, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
 import type { Repository } from './repository.ts'
 
@@ -278,8 +278,16 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
 function configFor({ output, provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
   const folder = seen.some((one) => one.path === path) ? dirname(path) : path
   const names = zones.map(({ name }) => name.slice(0, -1))
-  const fileName = fileNameOf(names, new Set(seen.map((one) => relative(folder, one.path))))
-  if (options.to !== undefined || fileName === null) return configText(provider, glob)
+  const files = new Set(seen.map((one) => relative(folder, one.path)))
+  const fileName = fileNameOf(names, files)
+  if (options.to !== undefined) return configText(provider, glob)
+  if (fileName === null) {
+    const why = `The zone files in ${oneLine(folder)} are not named alike: ${missingNames(names, files)}.`
+    output.note(
+      `${why} So the config has a service on this machine instead; for these files, see docs/tasks/name-servers.md#existing-zone-files.`,
+    )
+    return configText(provider, glob)
+  }
   output.note(`"zonewright apply" rewrites the files in ${oneLine(folder)}; a file with comments stays until the config has "adopt: true".`)
   const entry = `
     type: zonefile
