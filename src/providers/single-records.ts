@@ -89,7 +89,13 @@ export function singleRecords({ request, requestFor, storedIn, readOne, checkDel
         return returned
       })
       const isStated = typeof answered === 'object' && answered !== null
-      const stored = readOne === undefined || id === null || isStated ? answered : await readOne(zone.name, id, options)
+      const stored =
+        readOne === undefined || id === null || isStated
+          ? answered
+          : await readOne(zone.name, id, options).catch((error: unknown) => {
+              // The record is changed.
+              throw error instanceof ProviderError ? error.with({ ambiguous: true }) : error
+            })
       if (stored === null || typeof stored !== 'object') return { changes: [{ id: stored ?? id ?? undefined }] }
       return { changes: [sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }], storedRecords: [stored] }
     },
