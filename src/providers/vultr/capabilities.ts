@@ -33,7 +33,7 @@ export const VULTR_CAPABILITIES: Capabilities = {
     atApex({ CNAME: 'a CNAME cannot be at the apex' }),
     plainTargets('Vultr', ['SRV']),
     plainCaa('Vultr'),
-    printableTexts('Vultr', '"\\'),
+    printableTexts('Vultr', '"'),
     joinedTexts,
     ttlRange(MIN_TTL, MAX_TTL),
   ],

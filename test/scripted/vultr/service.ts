@@ -30,7 +30,7 @@ export interface VultrOptions extends Throttling {
 }
 
 const TYPES: ReadonlySet<string> = new Set('A AAAA CAA CNAME MX NS SRV SSHFP TXT'.split(' '))
-const RULES = { types: TYPES, minTtl: 60, hasPriority: true, text: /^"[^"\\]+"$/ }
+const RULES = { types: TYPES, minTtl: 60, hasPriority: true, text: /^"[^"]+"$/ }
 const refusal = (status: number, error: string, headers = {}): Refusal => new Refusal(status, { error, status }, headers)
 const MISSING = refusal(404, 'Invalid domain')
 
