@@ -279,7 +279,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 records' },
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
-      'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
+      'Calls are ordered so that a name keeps its answers in between. Records of one name and type have one TTL: if it changes, all but one of them are deleted and created again.',
       'Texts are printable ASCII characters without quotes. CAA values have no parameters.',
       'A new domain has the NS records of Vultr. Those that its definition does not have are removed.',
     ],

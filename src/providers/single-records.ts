@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord, sameRecord } from '../dns/record.ts'
+import type { RrsetImage } from '../plan/changesets.ts'
 import { checkReturned } from './api-records.ts'
 import type { SendAndCheck } from './json-api.ts'
 import { ShapeError } from './json-shape.ts'
@@ -45,6 +46,30 @@ export const collectionRequests =
 /** The empty response of a service that says no more. Another one, such as that of a proxy, does not say that the request was carried out. */
 export function emptyShape(body: unknown): void {
   if (body !== undefined) throw new ShapeError('it is not empty')
+}
+
+/** A record to store: a new one if the identifier is null, deleted if the data is null. */
+interface Step {
+  readonly id: Id | null
+  readonly data: string | null
+}
+
+/**
+ * The requests that make the desired RRset of the records, at a service that refuses records of one RRset with different TTLs. A record is changed rather than
+ * deleted and created, and with another TTL one is left to be changed.
+ */
+export function stepsOf(held: readonly StoredRecord[], desired: RrsetImage | null): Step[] {
+  const keepsTtl = held.every(({ ttl }) => ttl === desired?.ttl)
+  const wanted = new Set(desired?.data)
+  // Those that can stay are first.
+  const sorted = held.toSorted((a, b) => Number(wanted.has(b.data)) - Number(wanted.has(a.data)))
+  const free = keepsTtl ? sorted.filter(({ data }) => !wanted.delete(data)) : sorted
+  const [first] = keepsTtl ? [] : free
+  const added = [...wanted].sort((a, b) => Number(b === first?.data) - Number(a === first?.data))
+  const changed = free.slice(0, keepsTtl ? added.length : Math.min(1, added.length))
+  const deleted = free.slice(changed.length).map(({ id }) => ({ id, data: null }))
+  const stored = added.map((data, at) => ({ id: changed[at]?.id ?? null, data }))
+  return keepsTtl ? [...stored, ...deleted] : [...deleted, ...stored]
 }
 
 export function singleRecords({ request, requestFor, storedIn, readOne, checkDeleted = emptyShape, given }: RecordStore) {
