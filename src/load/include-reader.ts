@@ -11,7 +11,7 @@ import { unprintableNameError } from './definition-name.ts'
 /** An upper bound of paths on Linux (PATH_MAX), in characters. */
 const MAX_PATH_LENGTH = 4096
 
-const OUTSIDE = 'it is outside the config folder; move the file into that folder'
+const OUTSIDE = 'the path is outside the config folder; move the file into that folder'
 
 /**
  * Returns the file that `path` names in the file `from`, as messages show it, or a failure worded for a message. Reads each file once.

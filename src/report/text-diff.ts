@@ -1,28 +1,23 @@
 /** Unified diffs. */
+import { structuredPatch } from 'diff'
 import { oneLine } from '../base/diagnostic.ts'
 
-/** Lines of context around the difference. */
+/** Lines of context around a difference. */
 const CONTEXT = 3
 
-/** A unified diff with one hunk, for an edit in one place. Empty if the texts are equal. */
+/** How many lines may differ until the texts are shown one after the other: the time grows with its square. */
+const MAX_DIFFERENCES = 4000
+
+/** A unified diff. Empty if the texts are equal. */
 export function textDiff(file: string, before: string, after: string): string {
   if (before === after) return ''
   const [old, updated] = [linesOf(before), linesOf(after)]
-  let start = 0
-  while (start < old.length && start < updated.length && old[start] === updated[start]) start += 1
-  let end = 0
-  while (end < old.length - start && end < updated.length - start && old[old.length - 1 - end] === updated[updated.length - 1 - end])
-    end += 1
-  const from = Math.max(0, start - CONTEXT)
-  const to = Math.max(0, end - CONTEXT)
-  const lines = [
-    ...old.slice(from, start).map((line) => ` ${line}`),
-    ...old.slice(start, old.length - end).map((line) => `-${line}`),
-    ...updated.slice(start, updated.length - end).map((line) => `+${line}`),
-    ...old.slice(old.length - end, old.length - to).map((line) => ` ${line}`),
-  ]
-  const span = (all: readonly string[]): string => `${all.length === 0 ? 0 : from + 1},${all.length - to - from}`
-  return `--- ${file}\n+++ ${file}\n@@ -${span(old)} +${span(updated)} @@\n${lines.map((line) => `${line}\n`).join('')}`
+  const patch = structuredPatch('', '', textOf(old), textOf(updated), '', '', { context: CONTEXT, maxEditLength: MAX_DIFFERENCES })
+  const all = { oldStart: 1, newStart: 1, lines: [...old.map((line) => `-${line}`), ...updated.map((line) => `+${line}`)] }
+  const hunks = (patch?.hunks ?? [{ ...all, oldLines: old.length, newLines: updated.length }]).map(
+    ({ oldStart, oldLines, newStart, newLines, lines }) => `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@\n${textOf(lines)}`,
+  )
+  return `--- ${file}\n+++ ${file}\n${hunks.join('')}`
 }
 
 /** Escapes control characters except tabs. */
@@ -33,3 +28,5 @@ function linesOf(text: string): string[] {
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
+
+const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')

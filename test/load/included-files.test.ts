@@ -44,7 +44,7 @@ describe('an error in an included file', () => {
 })
 
 describe('a file that cannot be included', () => {
-  const OUT = 'it is outside the config folder; move the file into that folder'
+  const OUT = 'the path is outside the config folder; move the file into that folder'
   it.each([
     ['../../secret.yaml', OUT],
     ['../../nothing.yaml', OUT],
