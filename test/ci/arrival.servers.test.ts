@@ -248,8 +248,8 @@ const ARRIVALS: readonly Arrival[] = [
   ),
   program(
     407,
-    { names: { TYPE: 'NONE' }, anycast: { TYPE: 'NAMECHEAP', apiuser: 'nobody', apikey: 'not-a-real-key' } },
-    { env: {}, result: 'nothing was written', reason: 'nothing here writes to Namecheap' },
+    { names: { TYPE: 'NONE' }, anycast: { TYPE: 'FORTIGATE', host: 'http://127.0.0.1', token: 'not-a-real-token' } },
+    { env: {}, result: 'nothing was written', reason: 'nothing here writes to FortiGate' },
   ),
   program(
     408,
