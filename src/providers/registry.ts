@@ -12,7 +12,7 @@ import type { Capabilities } from '../plan/capabilities.ts'
 import { type HostPolicy, readHostPolicy } from '../transport/allowed-hosts.ts'
 import { AXFR } from './axfr/axfr-provider.ts'
 import { AZURE } from './azure/azure-config.ts'
-import { CLOUD } from './cloud/cloud-config.ts'
+import { CLOUD, CLOUD_PRESETS } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
 import { DIGITALOCEAN } from './digitalocean/digitalocean-config.ts'
@@ -129,6 +129,9 @@ export function capabilitiesOf(config: ProviderConfig | undefined, facts?: Capab
 }
 
 export const PROVIDER_TYPES: readonly string[] = Object.keys(TYPES)
+
+/** Services with the API of the type `cloud` that a config can name instead of an address. */
+export const PRESETS = CLOUD_PRESETS
 
 /** The capabilities of a type of `PROVIDER_TYPES`. */
 export const capabilitiesOfType = (type: string): Capabilities => (TYPES[type] as ProviderType).capabilities

@@ -96,7 +96,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid('known-folders', { path: '^src/', pathNot: `^src/${anyOf(Object.keys(ROOMS))}/` }, { path: '^src/' }),
   forbid('not-outside-src', { path: '^src/' }, { path: '^(?:test|bench|scripts|dist)/' }),
   forbid('pure-core-modules', { path: pure }, { dependencyTypes: ['core'], pathNot: '^(?:node:)?(?:url|net|buffer|crypto)$' }),
-  forbid('pure-packages', { path: pure }, { path: '(?:^|/)node_modules/', pathNot: packages(['yaml', 'js-yaml', 'ipaddr\\.js']) }),
+  forbid('pure-packages', { path: pure }, { path: '(?:^|/)node_modules/', pathNot: packages(['yaml', 'js-yaml', 'ipaddr\\.js', 'diff']) }),
   forbid(
     'sockets',
     { path: '^src/', pathNot: '^src/(?:transport|service)/' },

@@ -49,6 +49,7 @@ describeWithTools([python, 'openssl'], 'init --from octodns', () => {
     const { ZONEWRIGHT_ALLOWED_HOSTS, ZONEWRIGHT_ALLOWED_PACKAGES } = variables
     const ci = { ...env, ZONEWRIGHT_ALLOWED_HOSTS, ZONEWRIGHT_ALLOWED_PACKAGES }
     expect(await cli(['plan', '--detailed-exitcode'], { cwd, env: ci })).toMatchObject({ status: 0 })
+    expect((await cli(['init'], { cwd, env })).stdout).toMatch(/^Nothing is missing:(?!.*CI jobs differ)/s)
     expect(await cli(['plan'], { cwd, env: { ...ci, ZONEWRIGHT_ALLOWED_PACKAGES: 'other' } })).toMatchObject({ status: 1 })
     expect(Object.values(files).join('')).not.toContain(TOKEN)
   })

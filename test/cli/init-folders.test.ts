@@ -1,5 +1,5 @@
 /** `init` in folders that have something: what it finds, shows, writes and leaves alone. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -105,7 +105,18 @@ describe('a folder with', () => {
       'zone files of other names',
       { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/b.example.zone': SOA.replace(/@/g, 'b.example.') },
       ['zonewright.yaml', 'zones/a.example.yaml', 'zones/b.example.yaml'],
-      ['Found dns, zone files', 'ZONEWRIGHT_TOKEN (not set)'],
+      [
+        'Found dns, zone files',
+        'ZONEWRIGHT_TOKEN (not set)',
+        'The zone files in dns are not named alike: no file a.example.zone.',
+        'see docs/tasks/name-servers.md#existing-zone-files.',
+      ],
+    ],
+    [
+      'zone files, one of which is named after a network',
+      { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/db.192.0.2': SOA.replace(/@/g, '2.0.192.in-addr.arpa.') },
+      ['zonewright.yaml', 'zones/a.example.yaml', 'zones/2.0.192.in-addr.arpa.yaml'],
+      ['The zone files in dns are not named alike: no file db.2.0.192.in-addr.arpa. So the config has a service'],
     ],
     [
       'zone files of which one does not name its zone',
@@ -184,6 +195,10 @@ describe('a folder with', () => {
       '--zone or --soa-email and --to exclude each other',
     ],
     ['a provider of zones, and none', {}, '--to desec', '--to is for zones that are here, and there are none'],
+    ['zone files for no folder', ZONE_FILES, '--yes --to zonefile', 'error[usage] zonefile needs a setting: --to zonefile=FOLDER'],
+    ['zone files for PowerDNS', ZONE_FILES, '--yes --to powerdns', '(docs/tasks/name-servers.md), then run "zonewright init"'],
+    ['zone files for a setting', ZONE_FILES, '--yes --to base_url=x', '--to "base_url=x" is none of these: the base URL of an API'],
+    ['zone files for an address without TLS', ZONE_FILES, '--yes --to http://dns.example.net', '--to "http://dns.example.net" would send'],
     ['targets of octoDNS, and others', OCTODNS, '--yes --to desec', 'error[usage] config/production.yaml names its targets; --to is for'],
     ['targets of DNSControl, and others', DNSCONTROL, '--yes --to desec', 'error[usage] dnsconfig.js names its targets; --to is for'],
     ['targets of a config, and others', CONFIGURED, '--yes --to desec', 'error[usage] zonewright.yaml names its targets; --to is for'],
@@ -198,6 +213,17 @@ describe('a folder with', () => {
     const said = 'Nothing to take over was found, so this is an example.'
     expectEnd(await init(folderWith({ 'zones/example.com.hosts': SOA }), ''), 0, { err: said })
     expectEnd(await init(folderWith({ 'package.json': '{}', 'README.md': '' }), ''), 0, { err: '' })
+  })
+
+  test('--to zonefile=FOLDER is the folder of a name server, with the CI jobs and their steps', async () => {
+    const cwd = folderWith(ZONE_FILES)
+    expectEnd(await init(cwd, '--yes --to zonefile=dns'), 0, { out: ['No changes. 2 zones match.', 'At GitHub, set the secrets'] })
+    expect(filesBelow(cwd)['zonewright.yaml']).toContain('  files: {type: zonefile, directory: dns}\n')
+  })
+
+  test('without new CI jobs, their steps are not printed', async () => {
+    const cwd = folderWith({ ...ZONE_FILES, '.github/workflows/dns.yml': 'zonewright', '.github/workflows/dns-check.yml': 'zonewright' })
+    expectEnd(await init(cwd), 0, { out: /^(?!.*At GitHub)/s })
   })
 
   test('several things: the path chooses', async () => {
@@ -349,10 +375,24 @@ describe('existing files', () => {
     // An example there needs no jobs. The default branch at the origin wins.
     writeFileSync(join(root, '.git/refs/remotes/origin/HEAD'), 'ref: refs/remotes/origin/live\n')
     mkdirSync(join(root, 'try'))
-    expectEnd(await init(join(root, 'try'), ''), 0, { out: /^(?!.*workflows)/s })
+    expectEnd(await init(join(root, 'try'), ''), 0, { out: /^(?!.*workflows).*To add them: zonewright init --ci github\n/s })
+    mkdirSync(join(root, 'more'))
+    expectEnd(await init(join(root, 'more'), '--zone a.example --ci gitlab'), 0, { out: '  ../.gitlab-ci.yml\n' })
+    rmSync(join(root, '.gitlab-ci.yml'))
     expectEnd(await init(cwd, '--ci github'), 0, { out: '+  push: {branches: [live]}' })
     expectEnd(await init(cwd, '--ci gitlab'), 0)
     expect(readFileSync(join(root, '.gitlab-ci.yml'), 'utf8')).toContain("zonewright validate -c 'a b/dns/zonewright.yaml'")
+  })
+
+  test.each([
+    [{}, '', true],
+    [{ '.git/config': '[remote "origin"]\n\turl = git@git.example.net:dns.git\n' }, '', true],
+    [{ '.git/config': '[remote "origin"]\n\turl = git@github.com:a/dns.git\n' }, '', false],
+    [{ '.github/CODEOWNERS': '' }, '', false],
+    [{}, '--ci github', false],
+  ])('the site of the CI jobs is said if nothing names it: %j %s', async (files, args, isSaid) => {
+    const { stdout } = expectEnd(await init(folderWith(files), args), 0)
+    expect(stdout.includes('\nCI jobs are for GitHub; for GitLab: zonewright init --ci gitlab\n')).toBe(isSaid)
   })
 
   test.each([OCTODNS, DNSCONTROL])('init --ci alone, before the import, writes the jobs that the import needs (%#)', async (files) => {
@@ -375,7 +415,11 @@ describe('existing files', () => {
       err: 'Not changed',
     })
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe(jobs)
+    const said = /\nThe CI jobs differ from what the config needs: zonewright init --ci github shows how\n$/
+    expectEnd(await init(cwd), 0, { out: [/^Written:\n {2}\.gitignore\n/m, said] })
+    expectEnd(await init(cwd), 0, { out: [/^Nothing is missing:/, said] })
     expectEnd(await init(cwd, '--ci github --yes'), 0)
+    expectEnd(await init(cwd), 0, { out: /^Nothing is missing:(?!.*CI jobs differ)/s })
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
   })
 
@@ -415,6 +459,17 @@ describe('existing files', () => {
       writeFileSync(join(cwd, path), text)
     }
     expectEnd(await init(cwd, args), 0, { out: said })
+  })
+
+  test.each<readonly [path: string, text: string, at: string | null]>([
+    ['.gitlab-ci.yml', 'include: x\nplan: {script: [octodns-sync]}\ndeploy: {script: [octodns-sync --doit]}\n', '.gitlab-ci.yml:3:1'],
+    ['.github/workflows/d.yml', '# octodns-sync\njobs:\n  - uses: a/octodns-sync@main\n', '.github/workflows/d.yml:3:1'],
+    ['.github/workflows/d.yaml', '- run: |\n    dnscontrol  push\n', '.github/workflows/d.yaml:2:1'],
+    ['.github/workflows/d.yml', '- run: dnscontrol preview; dnscontrol pushed; my_octodns-sync\n', null],
+  ])('a job in %s with which another tool changes zones gets a warning: %j', async (path, text, at) => {
+    const { stderr } = await init(folderWith({ ...OCTODNS, [path]: text }), '')
+    expect(stderr.includes("two tools would change the zones (remove this job when Zonewright's applies)")).toBe(at !== null)
+    if (at !== null) expect(stderr).toContain(`${at}: warning[import-aside] this job runs `)
   })
 
   test('the jobs do not deny that files have credentials', async () => {

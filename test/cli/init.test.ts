@@ -120,7 +120,9 @@ describe('init', () => {
 
   test('writes a pipeline for GitLab', async () => {
     const folder = temporaryDirectory()
-    expectEnd(await inFolder(folder, 'init', '--ci', 'gitlab'), 0, { out: /^(?!.*github\.com).*Turn on "Pipelines must succeed"/s })
+    expectEnd(await inFolder(folder, 'init', '--ci', 'gitlab'), 0, {
+      out: /^(?!.*(?:github\.com|CI jobs are for)).*Turn on "Pipelines must succeed"/s,
+    })
     expect(Object.keys(filesBelow(folder))).toEqual(['.gitlab-ci.yml'])
     expectEnd(await inFolder(folder, 'init'), 0)
     expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitignore', '.gitlab-ci.yml', ...FILES.slice(3)])
@@ -206,8 +208,9 @@ describe('init --from TYPE', () => {
     // It signs in with the key in a variable.
     ['google', `oauth2.googleapis.com:443${HOSTS}`],
     ['desec', `desec.io:443${HOSTS}`],
-    ['nosuch', /^error\[schema-value\] --from "nosuch" must be one of linode \(give the base URL .*hetzner/],
-    ['no.such', /^error\[schema-value\] --from "no\.such" is not a URL/],
+    ['nosuch', /^error\[usage\] --from "nosuch" is none of these: the base URL .*linode.*hetzner/],
+    ['no.such', /^error\[usage\] --from "no\.such" is none of these/],
+    ['rfc2136', '--from rfc2136: this type needs more settings. Write its provider into zonewright.yaml (docs/tasks/name-servers.md)'],
     ['http://dns.example.net', /^error\[insecure-url\] --from "http:\/\/dns\.example\.net" would send the token /],
     ['hetznr', 'there is no such type of provider. Did you mean "hetzner"?'],
     ...['', '=', '=Class', '=a.B,token', '=a.B,token=env:X', '=a.B,token=$X'].map((rest) => [`octodns${rest}`, OF_OCTODNS] as const),

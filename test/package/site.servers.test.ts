@@ -56,7 +56,10 @@ describeWithTools([CHROMIUM], 'the site in Chromium', () => {
     ["Let's Encrypt", 'docs/tasks/acme-and-external-dns.html'],
     ['certbot', 'docs/tasks/acme-and-external-dns.html'],
     ['terraform import', 'docs/tasks/terraform.html'],
-    ['upgrading', 'docs/upgrading.html'],
+    ['upgrade', 'docs/upgrading.html'],
+    ['lets encrypt', 'docs/tasks/acme-and-external-dns.html'],
+    ['old address', 'docs/at-3-am.html'],
+    ['without downtime', 'docs/tasks/moving-zones.html'],
     ['troubleshooting', 'docs/at-3-am.html'],
     ['ttl-rouded', 'docs/diagnostics.html'],
   ])('the search finds %s from the keyboard', async (query, path) => {

@@ -36,5 +36,5 @@ test('texts without a common line are shown one after the other, in a moment', (
 })
 
 test('control characters are escaped, a line end of Windows is not shown', () => {
-  expect(textDiff('a', 'x\r\n', 'x\x1b[31m\n')).toBe('--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n+x\\x1b[31m\n')
+  expect(textDiff('a', 'x\r\n', 'x\x1b[31m\n')).toBe('--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n+x\\u001b[31m\n')
 })

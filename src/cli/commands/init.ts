@@ -72,7 +72,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const output = createOutput(io, options)
   const { zone, soaEmail, from, to } = options
   const found = repositoryOf(io.cwd)
-  const repository = { ...found, site: options.ci ?? found.site }
+  const repository = { ...found, site: options.ci ?? found.site, isSiteKnown: options.ci !== undefined || found.isSiteKnown }
   // --to is for what is at PATH, too.
   const ways = Object.entries({
     PATH: path,
@@ -88,13 +88,22 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     return refuse(output, `CI jobs cannot name the folder ${JSON.stringify(repository.below)}`, 'rename it')
   const steps = mergeStep(repository)
   const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
-  if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
+  if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replaceAll('--from', '--to'))
+  if (to !== undefined) {
+    const { diagnostics } = readRunConfig({ ...io, env: {} }, configText(provider.value, '**/*'), {
+      file: CONFIG_FILE,
+      folder: io.cwd,
+      cwd: io.cwd,
+    })
+    output.diagnostics(aboutOption(diagnostics, '--to', to))
+    if (hasErrors(diagnostics)) return nothingWritten(output)
+  }
   const { seen, diagnostics } = from === undefined ? await lookAround(io.cwd) : { seen: [], diagnostics: [] }
   output.diagnostics(diagnostics)
   const context: InitContext = { io, output, options, repository, seen, provider: provider.value }
   if (from !== undefined) {
     const prepared = await prepareProvider(context, from)
-    return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER + steps)
+    return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER, steps)
   }
   if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
   const sources = sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.')))
@@ -117,7 +126,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     if (prepared === null) return nothingWritten(output)
     if (prepared.config === null) return refuse(output, 'there is no config, which says what the jobs need', 'zonewright init writes one')
     const jobs = await filesForCi(io, repository, prepared.config, output, false)
-    const status = await complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
+    const status = await complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, '', steps)
     if (!hasConfig && status === EXIT.done) output.print(`The jobs need ${CONFIG_FILE}: "zonewright init" writes it.\n`)
     return status
   }
@@ -133,7 +142,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     return writeExample(context, options, steps)
   }
   const prepared = await prepare(context, hasConfig ? 'config' : source)
-  return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
+  return prepared === null ? nothingWritten(output) : complete(context, prepared, '', steps)
 }
 
 /** What the folder has at or below a path. */
@@ -165,8 +174,9 @@ async function writeExample(context: InitContext, options: InitOptions, steps: s
     { path: definitionPath(zone), text: definition(zone, soaEmail) },
   ]
   // In a folder of a repository, an example is there to try the program.
-  const [config, last] = repository.below === '' ? [readNew(context.io, exampleConfig(soaEmail)), steps] : [null, '']
-  return complete(context, { files, config, ignored: [] }, NEXT_STEPS + last)
+  const hasJobs = repository.below === '' || options.ci !== undefined
+  const config = hasJobs ? readNew(context.io, exampleConfig(soaEmail)) : null
+  return complete(context, { files, config, ignored: [] }, hasJobs ? NEXT_STEPS : NEXT_STEPS + jobsLeftOut(repository), steps)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -200,11 +210,14 @@ The definitions equal the zones at the provider, so a plan is empty:
 From now on, change the definitions and run "zonewright apply".
 `
 
+const jobsLeftOut = ({ site, isSiteKnown }: Repository): string =>
+  `\nThe example has no CI jobs, as it is below the root of the repository. To add them: zonewright init --ci ${site}${isSiteKnown ? '' : ' (or gitlab)'}\n`
+
 /** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
-const mergeStep = ({ site, branch }: Repository): string =>
+const mergeStep = ({ site, isSiteKnown, branch }: Repository): string =>
   site === 'github'
     ? `
-At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
+${isSiteKnown ? '' : 'CI jobs are for GitHub; for GitLab: zonewright init --ci gitlab\n'}At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
 Require the checks "plan" and "check" for ${branch}, so that no refused plan is merged:
   https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch
 Let only ${branch} use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
@@ -233,7 +246,7 @@ async function prepareProvider({ io, output, options, provider: { name, entry } 
   }
   const { config, diagnostics } = readRunConfig(io, text, place)
   if (config === null || hasErrors(diagnostics)) {
-    output.diagnostics(aboutOption(diagnostics, from))
+    output.diagnostics(aboutOption(diagnostics, '--from', from))
     return null
   }
   const imported = await importZones({
@@ -249,23 +262,23 @@ async function prepareProvider({ io, output, options, provider: { name, entry } 
     onThrottled: reportThrottling(output),
     options: { out: 'zones' },
   })
-  const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], from)
+  const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], '--from', from)
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
   const definitions = imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text, changes: true }))
   return { files: [{ path: CONFIG_FILE, text, changes: true }, ...definitions], config, ignored: [] }
 }
 
-/** The setting that `--from` states, at the begin of a message. */
-const STATED = /^"?providers\.\w+\.(?:preset|base_url)"?:? /
+/** The setting that `--from` or `--to` states, at the begin of a message. */
+const STATED = /^"?providers\.\w+\.base_url"?:? /
 
 /** Diagnostics of a config that is not written yet, which has no places: they are about the option that it was made from. */
-const aboutOption = (diagnostics: readonly Diagnostic[], from: string): Diagnostic[] =>
+const aboutOption = (diagnostics: readonly Diagnostic[], option: '--from' | '--to', stated: string): Diagnostic[] =>
   diagnostics.map(({ at, ...rest }) => {
     if (at === undefined || at.file !== CONFIG_FILE) return { ...rest, at }
     if (!STATED.test(rest.message)) return rest
     const hint = rest.hint ?? `give the base URL of an API, or a type of provider: ${FIRST_TYPES.join(', ')}`
-    return { ...rest, message: rest.message.replace(STATED, () => `--from ${JSON.stringify(from)} `), hint }
+    return { ...rest, message: rest.message.replace(STATED, () => `${option} ${JSON.stringify(stated)} `), hint }
   })
 
 const SERVICE_ADDRESS = 'http://127.0.0.1:8080/v4'

@@ -1,5 +1,6 @@
 /** The CI jobs that `zonewright init` writes: pull requests are planned, merges applied, and the live zones compared with the definitions on schedule. */
-import { resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join, posix, resolve } from 'node:path'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
 import { CONFIG_FILE, type Config } from '../../config/config.ts'
@@ -113,11 +114,39 @@ function inStageOf(pipeline: string, jobs: string): string {
 
 export const warning = (message: string, hint: string): Diagnostic => ({ severity: 'warning', code: 'import-aside', message, hint })
 
+/** Warnings of existing jobs with which octoDNS or DNSControl change zones: per file the first line that changes them, judged by its words. */
+export function otherDeployJobs({ root, below }: Repository): readonly Diagnostic[] {
+  return [PIPELINE, ...workflowsIn(root)].flatMap((path): Diagnostic[] => {
+    const lines = (existingText(root, path) ?? '').split('\n').map((line) => line.replace(/^\s*#.*/, ''))
+    const of = (pattern: RegExp): number => lines.findIndex((line) => pattern.test(line))
+    const index = [/\boctodns-sync\b.*\bdoit\b|\bdnscontrol\s+push\b/, /\boctodns-sync\b/].map(of).find((found) => found >= 0)
+    if (index === undefined) return []
+    const tool = /octodns/.test(lines[index] ?? '') ? 'octodns-sync' : 'dnscontrol push'
+    const message = `this job runs ${tool}: two tools would change the zones`
+    const at = { file: posix.relative(below, path), line: index + 1, column: 1 }
+    return [{ ...warning(message, "remove this job when Zonewright's applies"), at }]
+  })
+}
+
+function workflowsIn(root: string): readonly string[] {
+  try {
+    const names = readdirSync(join(root, WORKFLOWS)).filter((name) => /\.ya?ml$/.test(name))
+    return names.sort().map((name) => `${WORKFLOWS}/${name}`)
+  } catch {
+    // There is no such folder, or this user may not read it.
+    return []
+  }
+}
+
+const WORKFLOWS = '.github/workflows'
+
 const packagesUnknown = (className: string): Diagnostic =>
   warning(
     `the CI jobs do not install the package of ${className}: it is not known, or states no version`,
     'add its installation to the CI jobs, after that of Zonewright',
   )
+
+export const isJobFile = (path: string): boolean => /(?:^|\/)\.(?:github\/workflows\/|gitlab\/|gitlab-ci\.yml$)/.test(path)
 
 const PIPELINE = '.gitlab-ci.yml'
 /** The pipeline beside an existing one. */

@@ -2,7 +2,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
+import { USUAL_FILE_NAMES } from '../../dns/zone-file/zone-file-name.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
 import { resolveLinks } from '../../files/file-path.ts'
 import { folderTree, type TreeProblem } from '../../files/folder-tree.ts'
@@ -110,8 +112,15 @@ function commonFolder(paths: readonly string[]): string {
   return (differs < 0 ? first : first.slice(0, differs)).join('/') || '.'
 }
 
-const FILE_NAMES = ['{zone}.zone', 'db.{zone}', '{zone}.db', '{zone}']
+/** Why `fileNameOf` is null, for a message: the files that the naming of most zones lacks. */
+export function missingNames(zones: readonly string[], names: ReadonlySet<string>): string {
+  const without = USUAL_FILE_NAMES.map((template) => {
+    return zones.map((zone) => template.replace('{zone}', () => zone)).filter((name) => !names.has(name))
+  })
+  const [fewest = []] = without.sort((a, b) => a.length - b.length)
+  return fewest.length === zones.length ? 'none has the name of its zone' : `no file ${listed(fewest, 3)}`
+}
 
 /** How zone files are named after their zones (without the final dot), as `file_name` of a provider; null if that is none of the usual ways. */
 export const fileNameOf = (zones: readonly string[], names: ReadonlySet<string>): string | null =>
-  FILE_NAMES.find((template) => zones.every((zone) => names.has(template.replace('{zone}', () => zone)))) ?? null
+  USUAL_FILE_NAMES.find((template) => zones.every((zone) => names.has(template.replace('{zone}', () => zone)))) ?? null

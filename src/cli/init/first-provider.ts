@@ -1,17 +1,20 @@
 /** The first entry of `providers` in a new config. */
 import { didYouMean } from '../../base/nearest-word.ts'
 import { failure, ok, type Result } from '../../base/result.ts'
-import type { Config } from '../../config/config.ts'
+import { CONFIG_FILE, type Config } from '../../config/config.ts'
 import type { SecretSource } from '../../config/resolve-secret.ts'
 import { printText } from '../../definition/yaml/print-yaml.ts'
-import { createProvider, STARTER_TYPES, starterOf } from '../../providers/registry.ts'
+import { createProvider, PRESETS, PROVIDER_TYPES, STARTER_TYPES, starterOf } from '../../providers/registry.ts'
 import { schemaComment } from './editor-schemas.ts'
 
 /** The types of providers that a new config can begin with, as the command line takes them. */
-export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
-  const text = starterOf(type)?.neededText
-  return text === undefined ? type : `${type}=${text}`
-})
+export const FIRST_TYPES: readonly string[] = [
+  ...STARTER_TYPES.map((type) => {
+    const text = starterOf(type)?.neededText
+    return text === undefined ? type : `${type}=${text}`
+  }),
+  'zonefile=FOLDER',
+]
 
 /** The first entry of `providers`, in flow style or as indented lines after a line end, and its name. */
 export interface FirstProvider {
@@ -41,13 +44,10 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
   const [, type = '', text] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
   const starter = starterOf(type)
   if (starter === null) {
-    const meant = didYouMean(type, STARTER_TYPES)
-    if (type !== '' && meant !== undefined) return failure(`--from ${type}: there is no such type of provider. ${meant}`)
-    const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
-    return ok({
-      name: 'cloud',
-      entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`,
-    })
+    if (type === 'zonefile' && text) return ok({ name: 'files', entry: `{type: zonefile, directory: ${printText(text, 'flow')}}` })
+    const address = PRESETS.includes(from) ? 'preset' : /^https?:\/\//i.test(from) && URL.canParse(from) ? 'base_url' : null
+    if (address === null) return failure(notFirst(from, type))
+    return ok({ name: 'cloud', entry: `{type: cloud, ${address}: ${printText(from, 'flow')}, token: 'env:${serviceVariable}'}` })
   }
   const { settings, textKey = 'base_url', neededText, read } = starter
   if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
@@ -62,6 +62,18 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
     name: type,
     entry: `{type: ${type}${given}${references.join('')}}`,
   })
+}
+
+/** Why a config cannot begin with what the command line names. */
+function notFirst(from: string, type: string): string {
+  if (type === 'zonefile') return 'zonefile needs a setting: --from zonefile=FOLDER'
+  if (type !== 'cloud' && PROVIDER_TYPES.includes(type)) {
+    const page = type === 'lexicon' ? 'docs/providers/lexicon.md' : 'docs/tasks/name-servers.md'
+    return `--from ${type}: this type needs more settings. Write its provider into ${CONFIG_FILE} (${page}), then run "zonewright init"`
+  }
+  const meant = type === '' || type === 'cloud' ? undefined : didYouMean(type, [...PRESETS, ...PROVIDER_TYPES])
+  if (meant !== undefined) return `--from ${type}: there is no such type of provider. ${meant}`
+  return `--from ${JSON.stringify(from)} is none of these: the base URL of an API (https://…), ${[...PRESETS, ...FIRST_TYPES].join(', ')}`
 }
 
 /** The Python packages that a provider runs on this machine, as pip takes them. */

@@ -13,6 +13,8 @@ export interface Repository {
   /** The folder in the repository, with `/`; empty for its root. */
   readonly below: string
   readonly site: CiSite
+  /** Whether the command line or the repository names the site. */
+  readonly isSiteKnown: boolean
   /** The branch that changes are merged into. */
   readonly branch: string
 }
@@ -32,11 +34,13 @@ export function repositoryOf(folder: string): Repository {
   const shared = resolve(data, existingText(data, 'commondir')?.trim() ?? '')
   const branchIn = (place: string, path: string): string | undefined =>
     /^ref: refs\/(?:remotes\/origin|heads)\/([A-Za-z][\w./-]*)\s*$/.exec(existingText(place, path) ?? '')?.[1]
-  const isGitlab = existingText(root, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(existingText(shared, 'config') ?? '')
+  const settings = existingText(shared, 'config') ?? ''
+  const isGitlab = existingText(root, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(settings)
   return {
     root,
     below: relative(root, folder).split(sep).join('/'),
     site: isGitlab ? 'gitlab' : 'github',
+    isSiteKnown: isGitlab || /^\s*url\s*=.*\bgithub\b/m.test(settings) || existsSync(join(root, '.github')),
     // Another branch that is checked out may be for one change.
     branch: branchIn(shared, 'refs/remotes/origin/HEAD') ?? (branchIn(data, 'HEAD') === 'master' ? 'master' : 'main'),
   }

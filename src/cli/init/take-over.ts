@@ -22,10 +22,10 @@ import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
 import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
-import { filesForCi } from './ci-files.ts'
+import { filesForCi, isJobFile, otherDeployJobs } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { withSchemas } from './editor-schemas.ts'
-import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
+import { definitionsGlob, fileNameOf, hasDefinitions, missingNames, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
 import type { Repository } from './repository.ts'
 
@@ -57,16 +57,18 @@ interface Prepared {
 const list = (paths: readonly string[]): string => paths.map((path) => `  ${oneLine(path)}\n`).join('')
 const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) => path)
 
-/** Shows what will be written, asks, writes and plans. `steps` are the last words. */
-export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
+/** Shows what will be written, asks, writes and plans. `steps` are the last words, and then those about CI jobs if some were added. */
+export async function complete(context: InitContext, preview: Prepared, steps: string, jobSteps: string): Promise<ExitStatus> {
   const { io, output, options } = context
   const folders = { cwd: io.cwd, root: context.repository.root }
+  output.diagnostics(otherDeployJobs(context.repository))
   const first = compareFiles(folders, await allFiles(context, preview, null))
   if (first.added.length + first.changed.length === 0) {
     // Removes the lock of a killed run.
     if (!(await write(context, []))) return EXIT.failure
     output.print(`Nothing is missing:\n${list(first.kept)}`)
     sayUnsetRelease(context, first.kept)
+    await sayOutdatedJobs(context, preview.config)
     return EXIT.done
   }
   const { found } = preview
@@ -88,9 +90,22 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   if (!(await write(context, [...current.added, ...current.changed.filter(isAgreed)]))) return EXIT.failure
   for (const step of prepared.nextSteps ?? []) output.say(step)
   const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
-  if (current.added.length > 0) output.print(steps)
+  const jobs = current.added.some(({ path }) => isJobFile(path)) ? jobSteps : ''
+  if (current.added.length > 0) output.print(steps + jobs)
   sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
+  await sayOutdatedJobs(context, prepared.config)
   return status
+}
+
+/** Says whether job files that exist differ from those for the config. Only a run that may start classes knows the packages for Python, so these lines do not matter. */
+async function sayOutdatedJobs({ io, output, repository }: InitContext, config: Config | null): Promise<void> {
+  const withoutPython = (text: string): string => text.replace(/^.*\bpython3?\b.*\n/gm, '')
+  const jobs = config === null ? [] : await filesForCi(io, repository, config, null)
+  const isOutdated = jobs.some(({ path, text }) => {
+    const existing = existingText(repository.root, resolve(io.cwd, path)) ?? ''
+    return existing.includes('zonewright') && withoutPython(existing) !== withoutPython(text)
+  })
+  if (isOutdated) output.print(`The CI jobs differ from what the config needs: zonewright init --ci ${repository.site} shows how\n`)
 }
 
 /** Says which job files lack the release that CI is to install. */
@@ -263,8 +278,16 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
 function configFor({ output, provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
   const folder = seen.some((one) => one.path === path) ? dirname(path) : path
   const names = zones.map(({ name }) => name.slice(0, -1))
-  const fileName = fileNameOf(names, new Set(seen.map((one) => relative(folder, one.path))))
-  if (options.to !== undefined || fileName === null) return configText(provider, glob)
+  const files = new Set(seen.map((one) => relative(folder, one.path)))
+  const fileName = fileNameOf(names, files)
+  if (options.to !== undefined) return configText(provider, glob)
+  if (fileName === null) {
+    const why = `The zone files in ${oneLine(folder)} are not named alike: ${missingNames(names, files)}.`
+    output.note(
+      `${why} So the config has a service on this machine instead; for these files, see docs/tasks/name-servers.md#existing-zone-files.`,
+    )
+    return configText(provider, glob)
+  }
   output.note(`"zonewright apply" rewrites the files in ${oneLine(folder)}; a file with comments stays until the config has "adopt: true".`)
   const entry = `
     type: zonefile

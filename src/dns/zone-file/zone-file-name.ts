@@ -22,6 +22,9 @@ const stemOf = (zone: DomainName): string =>
     .replace(/[^a-z0-9._-]/g, '_')
     .slice(0, LONGEST_NAME)
 
+/** The usual names of zone files; `{zone}` is the zone without the final dot. */
+export const USUAL_FILE_NAMES: readonly string[] = ['{zone}.zone', 'db.{zone}', '{zone}.db', '{zone}']
+
 /**
  * Whether a file with the name of one zone contradicts its content, which is another zone. The name of a file for the root, and a name of one label
  * that may be any word, contradict nothing. Reverse zones often have files such as `db.192.0.2`.

@@ -13,7 +13,7 @@ interface Preset extends CloudInstance {
 }
 
 /** Presets by the name that a config may use instead of an address. */
-const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
+const PRESETS: ReadonlyMap<string, Preset> = new Map([
   [
     'linode',
     {
@@ -24,6 +24,8 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
     },
   ],
 ])
+
+export const CLOUD_PRESETS: readonly string[] = [...PRESETS.keys()]
 
 const DEFAULT_PARALLELISM = 8
 
@@ -39,7 +41,9 @@ export const CLOUD: ProviderType = {
   },
 }
 
-const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address
+const presetOf = ({ settings }: ProviderConfig): Preset | undefined => PRESETS.get(String(settings['preset']))
+
+const addressOf = (config: ProviderConfig): unknown => config.settings['base_url'] ?? presetOf(config)?.address
 
 function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = []
@@ -60,9 +64,8 @@ function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diag
 }
 
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const { settings } = config
   const diagnostics: Diagnostic[] = []
-  const preset = PRESETS.get(settings['preset'])
+  const preset = presetOf(config)
   const baseUrl = readBaseUrl(config, addressOf(config), diagnostics)
   if (baseUrl === null) return { provider: null, diagnostics }
   const token = await resolveToken(config, 'token', context, diagnostics)

@@ -5,7 +5,7 @@ import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../dns/zone-file/scope.ts'
-import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
+import { USUAL_FILE_NAMES, zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { PathScope } from '../../files/allowed-paths.ts'
 import { isInside, resolveLinks } from '../../files/file-path.ts'
 import { readTextSync, readZoneFileText } from '../../files/read-text.ts'
@@ -35,6 +35,8 @@ export interface ListedFile {
 export interface ZoneFolder {
   /** The name of the file of a zone, without the folder. Letters that no file name should have are replaced, so two zones may share a name. */
   fileNameOf(zone: DomainName): string
+  /** Another file with one of the usual names of zone files and the SOA record of the zone, and its name as a setting `file_name`; null without one. */
+  otherFileOf(zone: DomainName): Promise<{ readonly fileName: string; readonly pattern: string } | null>
   pathOf(fileName: string): string
   shownPathOf(fileName: string): string
   /** Throws a `ProviderError` without the folder: perhaps because a disk is not mounted, no zone would seem to exist. */
@@ -72,13 +74,25 @@ export function createZoneFolder(options: FolderOptions): ZoneFolder {
     const cached = known.get(fileName)
     if (cached?.facts === version) return cached.zone
     const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), policy)
-    const zone = text.ok ? soaOwner(text.text, fileName.slice(prefix.length, fileName.length - suffix.length)) : null
+    const named = parseDomainName(`${fileName.slice(prefix.length, fileName.length - suffix.length)}.`)
+    const zone = text.ok ? soaOwner(text.text, named.ok ? named.value : null) : null
     known.set(fileName, { facts: version, zone })
     return zone
   }
 
+  const stemOf = (zone: DomainName): string => zoneFileName(zone, new Set(), 'z').slice(0, -2)
+
   return {
-    fileNameOf: (zone) => prefix + zoneFileName(zone, new Set(), 'z').slice(0, -2) + suffix,
+    fileNameOf: (zone) => prefix + stemOf(zone) + suffix,
+    async otherFileOf(zone) {
+      for (const usual of USUAL_FILE_NAMES) {
+        const fileName = usual.replace('{zone}', stemOf(zone))
+        if (usual === pattern || !statSync(pathOf(fileName), { throwIfNoEntry: false })?.isFile()) continue
+        const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), policy)
+        if (text.ok && soaOwner(text.text, zone) === zone) return { fileName, pattern: usual }
+      }
+      return null
+    },
     pathOf,
     shownPathOf,
     assertExists: () => assertFolder(options),
@@ -107,9 +121,7 @@ export function createZoneFolder(options: FolderOptions): ZoneFolder {
 }
 
 /** The owner of the SOA record, which nearly always comes first; null without one. */
-function soaOwner(text: string, stem: string): DomainName | null {
-  const named = parseDomainName(`${stem}.`)
-  const origin = named.ok ? named.value : null
+function soaOwner(text: string, origin: DomainName | null): DomainName | null {
   for (const maxRecords of [1, Number.POSITIVE_INFINITY]) {
     const { records } = parseZoneFile(text, { origin, file: '', maxRecords })
     const soa = records.find(({ type }) => type === 'SOA')

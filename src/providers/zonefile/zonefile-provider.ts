@@ -140,12 +140,19 @@ const journalReason = (shown: string, name: DomainName): ReadOnlyReason => {
   }
 }
 
-/** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone. */
+/** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone, or if another file seems to be served. */
 async function readServed(served: Served, name: DomainName): Promise<ServedZone | null> {
   const { options, folder, found } = served
   const fileName = folder.fileNameOf(name)
   const text = await folder.read(fileName)
-  if (text === null) return null
+  if (text === null) {
+    const other = await folder.otherFileOf(name)
+    if (other === null) return null
+    const shown = folder.shownPathOf(other.fileName)
+    throw new ProviderError('zone-exists', `${options.provider}: ${name} has no file ${fileName}, but the file ${shown}`, {
+      hint: `set file_name: '${other.pattern}' in a provider for the zones whose files are named like that, or rename the file`,
+    })
+  }
   const known = found.get(name)
   found.delete(name)
   if (known?.text === text && !folder.isOutside(fileName) && !folder.hasJournal(fileName)) return known.zone

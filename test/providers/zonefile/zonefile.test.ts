@@ -249,6 +249,25 @@ describe('the place of a file', () => {
     await expectUnchanged(space)
   })
 
+  test.each([
+    ['', 'db.example.com', 'db.{zone}'],
+    ["file_name: 'db.{zone}'", 'example.com.zone', '{zone}.zone'],
+    ['', 'example.com.db', '{zone}.db'],
+    ['', 'example.com', '{zone}'],
+  ])('is not written beside the one that a server may read (%s, %s)', async (settings, name, pattern) => {
+    const space = workspace(settings)
+    space.write(`served/${name}`, '@ 60 IN SOA ns1.example.net. hostmaster 1 2 3 4 5\n')
+    for (const zone of ['example.com', 'example.net']) space.define(zone, NS)
+    const err = [`error[zone-exists] files: example.com. has no file `, `, but the file served/${name} (set file_name: '${pattern}' `]
+    expectEnd(await space.run('plan'), 1, { err, out: 'example.net' })
+    expectEnd(await space.apply('example.com'), 1, { err })
+    expect(space.served()).toEqual([name])
+    // It is that of another zone.
+    space.write(`served/${name}`, 'example.org. 60 IN SOA ns1.example.net. hostmaster 1 2 3 4 5\n')
+    expectEnd(await space.apply(), 0)
+    expect(space.served()).toHaveLength(3)
+  })
+
   test('of two zones with one name is not shared', async () => {
     const space = workspace()
     space.define('a', NS)
