@@ -199,7 +199,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     remarks: [
       'A call changes records one by one; then one request publishes all of them. A record that changes keeps its identifier.',
       'If the publication fails, the report says so, and the next `apply` repeats it. The same holds after an `apply` that was interrupted or failed.',
-      'The types DKIM, DMARC and SPF of OVHcloud are TXT in definitions.',
+      'The types DKIM, DMARC and SPF of OVHcloud are TXT in definitions. Texts are printable ASCII characters without quotes and backslashes.',
       'Zones are ordered at OVHcloud, so they are neither created nor deleted. The SOA record belongs to OVHcloud.',
     ],
     setup: 'providers/ovh.md#ovhcloud',
@@ -279,8 +279,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 records' },
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
-      'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
-      'Texts are printable ASCII characters without quotes and backslashes. CAA values have no parameters.',
+      'Calls are ordered so that a name keeps its answers in between. Records of one name and type have one TTL: if it changes, all but one of them are deleted and created again.',
+      'Texts are printable ASCII characters without quotes. CAA values have no parameters.',
       'A new domain has the NS records of Vultr. Those that its definition does not have are removed.',
     ],
     setup: 'providers/vultr.md#vultr',

@@ -170,6 +170,7 @@ export const DIAGNOSTIC_CODES = {
   'zone-disabled': 'The zone is disabled at the target, but not in the definition.',
   'zone-inactive': 'The zone is not in full use at the provider.',
   'nameservers-unknown': 'No name server of a zone is known, so verify queried none.',
+  'nameservers-skipped': 'ZONEWRIGHT_ALLOWED_HOSTS does not allow name servers of a zone, so verify did not query them.',
   'nameserver-failed': 'A query to a name server failed.',
   'region-unknown': 'A provider does not have a region, or has no resolvers there.',
   'resolver-failed': 'Queries to the resolvers of a region failed.',

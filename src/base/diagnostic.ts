@@ -33,6 +33,20 @@ export const relatedAndCalls = ({ at, related = [] }: Pick<Diagnostic, 'at' | 'r
 
 export const placeText = ({ file, line, column }: SourcePosition): string => oneLine(`${file}:${line}:${column}`)
 
+/** Follows the name of a config of which the text of the base branch is read. */
+const OF_BASE_BRANCH = ' of the base branch'
+
+/** The name in messages of a config of which the text of the base branch is read. */
+export const nameOfBaseConfig = (file: string): string => file + OF_BASE_BRANCH
+
+/** The diagnostic for a report that links to files: the message says that the file is that of the base branch. */
+export function withRealFile<D extends Pick<Diagnostic, 'message' | 'at'>>(diagnostic: D): D {
+  const { at, message } = diagnostic
+  if (at === undefined || !at.file.endsWith(OF_BASE_BRANCH)) return diagnostic
+  const file = at.file.slice(0, -OF_BASE_BRANCH.length)
+  return { ...diagnostic, message: `in the config of the base branch: ${message}`, at: { ...at, file } }
+}
+
 export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagnostics.some(isError)

@@ -28,17 +28,18 @@ export interface Delivery {
 export async function deliverFiles(io: CliIo, output: CliOutput, delivery: Delivery): Promise<ExitStatus> {
   const { command, out, contents, force, dryRun } = delivery
   const count = counted(delivery.files.length, 'file')
-  if (out === undefined) {
+  if (out === undefined && dryRun !== true) {
     if (delivery.files.length > 1) {
       output.error('usage', `standard output takes one file, not ${count}`, 'name a folder with -o, or name one zone')
       return EXIT.failure
     }
-    if (dryRun !== true) output.print(delivery.files[0]?.text ?? '')
+    output.print(delivery.files[0]?.text ?? '')
     return EXIT.done
   }
-  const target = resolve(io.cwd, out)
-  const folder = delivery.isSingleFile ? dirname(target) : target
-  const files = delivery.isSingleFile ? delivery.files.map(({ text }) => ({ path: basename(target), text })) : delivery.files
+  const target = resolve(io.cwd, out ?? '')
+  const isNamed = delivery.isSingleFile === true && out !== undefined
+  const folder = isNamed ? dirname(target) : target
+  const files = isNamed ? delivery.files.map(({ text }) => ({ path: basename(target), text })) : delivery.files
   const shown = (path: string): string => displayPath(resolve(folder, path), io.cwd)
   if (dryRun === true) {
     output.print(files.map(({ path }) => `${shown(path)}\n`).join(''))

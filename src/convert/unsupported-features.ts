@@ -47,7 +47,7 @@ export const unsupportedFeatureDiagnostics = (
     const { zone, name, type, what, at, outcome, keepsRecords = false, restricts = false } = feature
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
-    const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
+    const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${withoutValue(what)}` }
     if (keepsRecords)
       return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
     if (acceptsLoss(accepted, lossName(feature), restricts)) return { severity: 'warning', code, message, at, cause, hint: outcome }
@@ -61,6 +61,9 @@ export const unsupportedFeatureDiagnostics = (
       hint: acceptsAll(accepted) && restricts ? `others may do more without it, so --lossy must name it: ${hint}` : hint,
     }
   })
+
+/** `the metadata tenant ("one")` without the value, in which records differ. */
+const withoutValue = (what: string): string => what.replace(/^(the (?:metadata|setting) \S+) \(.*\)$/s, '$1')
 
 const hintOf = (outcome?: string, option = '--lossy'): string =>
   outcome === undefined ? `${option} leaves it out` : `with ${option}, ${outcome}`

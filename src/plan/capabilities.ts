@@ -48,6 +48,8 @@ export interface CallRules {
   readonly oneAtATime?: boolean | undefined
   /** Whether the call that creates a zone carries records too, as many as another call carries, so that no new zone is served without its records. */
   readonly createsZoneWithRecords: boolean
+  /** Whether a call for an RRset that is carried out twice may store a record twice; false if absent. */
+  readonly addsTwice?: boolean | undefined
   /** Whether an update of a single record may give it another owner; true if absent. False if records have more than owner, type, TTL and data, which would move too. */
   readonly movesRecords?: boolean | undefined
 }

@@ -6,7 +6,7 @@ import type { RetryPolicy } from '../transport/retry.ts'
 import { type ApiDialect, garbled } from './api-errors.ts'
 import { ShapeError } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
-import { type ApiRequest, changes, type Sender, sendRequest } from './send-request.ts'
+import { type ApiRequest, changes, DELETED, type Sender, sendRequest } from './send-request.ts'
 
 /** Maximum octets of a response: a page of 500 records with targets of 65,535 characters, each of up to four octets. */
 const MAX_RESPONSE = 128 * 1024 * 1024
@@ -95,9 +95,11 @@ export function createJsonApi(
     onRequest: connection.onRequest,
   }
   return {
-    async request(call, shape) {
+    async request<T>(call: ApiRequest, shape: ApiShape<T>) {
       try {
         const response = await sendRequest(sender, call)
+        // There is no body to check.
+        if (response === DELETED) return undefined as T
         return readBody(sender, call, response, shape)
       } catch (error) {
         // An unexpected response may belong to another request on the connection.

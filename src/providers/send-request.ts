@@ -99,7 +99,8 @@ const notSent = ({ provider }: Sender, { what }: ApiRequest, why: string): Provi
 /** A second POST may create a second object, and a second PATCH may undo another client's change since the first. */
 const MAKES_TWICE: ReadonlySet<string> = new Set(['POST', 'PATCH'])
 
-const DELETED: HttpResponse = { status: 200, headers: { 'content-type': 'application/json' }, text: '{}' }
+/** Instead of the response that did not arrive. */
+export const DELETED: HttpResponse = { status: 204, headers: {}, text: '' }
 
 function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
   // Many requests listen to the signals of one run; Node warns of a leak from the eleventh on.

@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord, sameRecord } from '../dns/record.ts'
+import type { RrsetImage } from '../plan/changesets.ts'
 import { checkReturned } from './api-records.ts'
 import type { SendAndCheck } from './json-api.ts'
 import { ShapeError } from './json-shape.ts'
@@ -47,6 +48,30 @@ export function emptyShape(body: unknown): void {
   if (body !== undefined) throw new ShapeError('it is not empty')
 }
 
+/** A record to store: a new one if the identifier is null, deleted if the data is null. */
+interface Step {
+  readonly id: Id | null
+  readonly data: string | null
+}
+
+/**
+ * The requests that make the desired RRset of the records, at a service that refuses records of one RRset with different TTLs. A record is changed rather than
+ * deleted and created, and with another TTL one is left to be changed.
+ */
+export function stepsOf(held: readonly StoredRecord[], desired: RrsetImage | null): Step[] {
+  const keepsTtl = held.every(({ ttl }) => ttl === desired?.ttl)
+  const wanted = new Set(desired?.data)
+  // Those that can stay are first.
+  const sorted = held.toSorted((a, b) => Number(wanted.has(b.data)) - Number(wanted.has(a.data)))
+  const free = keepsTtl ? sorted.filter(({ data }) => !wanted.delete(data)) : sorted
+  const [first] = keepsTtl ? [] : free
+  const added = [...wanted].sort((a, b) => Number(b === first?.data) - Number(a === first?.data))
+  const changed = free.slice(0, keepsTtl ? added.length : Math.min(1, added.length))
+  const deleted = free.slice(changed.length).map(({ id }) => ({ id, data: null }))
+  const stored = added.map((data, at) => ({ id: changed[at]?.id ?? null, data }))
+  return keepsTtl ? [...stored, ...deleted] : [...deleted, ...stored]
+}
+
 export function singleRecords({ request, requestFor, storedIn, readOne, checkDeleted = emptyShape, given }: RecordStore) {
   /** The zones that this run created, each with the deletion of the NS records that it was given; null before that. */
   const created = new Map<ZoneReference['id'], Promise<void> | null>()
@@ -89,7 +114,13 @@ export function singleRecords({ request, requestFor, storedIn, readOne, checkDel
         return returned
       })
       const isStated = typeof answered === 'object' && answered !== null
-      const stored = readOne === undefined || id === null || isStated ? answered : await readOne(zone.name, id, options)
+      const stored =
+        readOne === undefined || id === null || isStated
+          ? answered
+          : await readOne(zone.name, id, options).catch((error: unknown) => {
+              // The record is changed.
+              throw error instanceof ProviderError ? error.with({ ambiguous: true }) : error
+            })
       if (stored === null || typeof stored !== 'object') return { changes: [{ id: stored ?? id ?? undefined }] }
       return { changes: [sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }], storedRecords: [stored] }
     },

@@ -56,6 +56,6 @@ function outcomeText(report: Report): string {
 
 function unchangedText({ plan }: Report): string {
   const matching = plan.zones.filter(({ diagnostics }) => !hasErrors(diagnostics)).length
-  if (matching === 0 && hasErrors(plan.diagnostics)) return 'No changes were planned.'
+  if (matching === 0 && (plan.zones.length > 0 || hasErrors(plan.diagnostics))) return 'No changes were planned.'
   return `No changes. ${counted(matching, 'zone matches', 'zones match')}.`
 }

@@ -3,7 +3,15 @@
  * position, so those without one are at the first line of the config.
  */
 import { createHash } from 'node:crypto'
-import { compareDiagnostics, type Diagnostic, oneLine, relatedAndCalls, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import {
+  compareDiagnostics,
+  type Diagnostic,
+  oneLine,
+  relatedAndCalls,
+  type Severity,
+  type SourcePosition,
+  withRealFile,
+} from '../base/diagnostic.ts'
 import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../base/diagnostic-codes.ts'
 import { counted } from '../base/english.ts'
 import { escapeJson } from '../base/text.ts'
@@ -104,7 +112,7 @@ const helpOf = (code: string): object =>
 function resultsOf(findings: readonly Finding[], codes: readonly string[], { fromRoot = (file) => file }: ReportOptions): object[] {
   const indexes = new Map(codes.map((code, index) => [code, index]))
   const occurrences = new Map<string, number>()
-  return findings.map((finding) => {
+  return findings.map(withRealFile).map((finding) => {
     const { severity, code, message, hint, at } = finding
     const related = relatedAndCalls(finding)
     const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`

@@ -1,5 +1,5 @@
 /** Commands of GitHub Actions on standard output: `::error file=…,line=…::message`. */
-import { type Diagnostic, oneLine, type Severity } from '../base/diagnostic.ts'
+import { type Diagnostic, oneLine, type Severity, withRealFile } from '../base/diagnostic.ts'
 
 const escapeData = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
 
@@ -27,7 +27,8 @@ export function annotation({ severity, title, message, file, line, column }: Ann
 }
 
 /** The annotation of a diagnostic. Annotations need file names from the root of the repository. */
-export function diagnosticAnnotation({ severity, code, message, at, hint }: Diagnostic, fromRoot: FromRoot = (file) => file): string {
+export function diagnosticAnnotation(diagnostic: Diagnostic, fromRoot: FromRoot = (file) => file): string {
+  const { severity, code, message, at, hint } = withRealFile(diagnostic)
   const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`
   return annotation({ severity, title: code, message: text, file: at && fromRoot(at.file), line: at?.line, column: at?.column })
 }

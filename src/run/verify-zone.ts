@@ -1,5 +1,6 @@
 /** Compares one zone with its rendered file and with the answers of name servers and resolvers. */
 import type { Diagnostic } from '../base/diagnostic.ts'
+import { listed } from '../base/english.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
 import { compareRecords, groupRrsets, type ResourceRecord } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
@@ -8,15 +9,16 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import { finalRecords } from '../plan/plan.ts'
 import type { AnswerDifference, NameServerVerification, ZoneVerification } from '../report/verification.ts'
 import type { HostPolicy } from '../transport/allowed-hosts.ts'
-import { refusedServer } from '../transport/allowed-hosts.ts'
+import { ALLOWED_HOSTS, refusedServer } from '../transport/allowed-hosts.ts'
 import { createDnsClient, type DnsAnswer } from '../transport/dns-client.ts'
 import { type DnsServer, isDnsFailure } from '../transport/dns-exchange.ts'
 import type { PlannedJob } from './plan/plan-zones.ts'
 import { DEFAULT_ZONE_TTL } from './read/rendered-state.ts'
 
 /**
- * Compares a planned zone with its rendered file, and with the answers of servers for every RRset. A server that the policy refuses is an error and is not
- * queried, since the NS records of a zone can name any host. Unknown servers are a warning. A zone that does not exist or is disabled is not served, so no server is queried.
+ * Compares a planned zone with its rendered file, and with the answers of servers for every RRset. Servers that the policy refuses are not queried, which is a
+ * notice: NS records name them, since those of the config and the command line have been checked before. Unknown servers are a warning. A zone that does not
+ * exist or is disabled is not served, so no server is queried.
  */
 export async function verifyZone(
   planned: PlannedJob,
@@ -27,13 +29,10 @@ export async function verifyZone(
   const disabled = existing?.settings.status === 'disabled'
   const isServed = existing !== null && !disabled
   const { rrsets, hidden } = expectedRrsets(planned)
-  const subject = `${plan.zone} at ${plan.target}`
   const isUnknown = candidates === 'unknown'
-  const checked = (isServed && !isUnknown ? candidates : []).map((candidate) => ({
-    candidate,
-    refusal: refusedServer(policy, subject, candidate.server, planned.job.desired.at),
-  }))
-  const servers = checked.flatMap(({ candidate, refusal }) => (refusal === null ? [candidate] : []))
+  const found = isServed && !isUnknown ? candidates : []
+  const refused = found.filter(({ server }) => refusedServer(policy, plan.zone, server) !== null)
+  const servers = found.filter((one) => !refused.includes(one))
   const results = await Promise.all(servers.map(async (queried) => ({ role: queried.role, result: await queryServer(queried, rrsets) })))
   return {
     zone: plan.zone,
@@ -51,7 +50,7 @@ export async function verifyZone(
       ...plan.diagnostics.filter(({ code }) => code !== 'zone-read-only'),
       ...(disabled ? disabledZoneWarning(planned) : []),
       ...(isServed && isUnknown ? [unknownServersWarning(planned)] : []),
-      ...checked.flatMap(({ refusal }) => refusal ?? []),
+      ...(refused.length > 0 ? [skippedServersNotice(planned, refused)] : []),
       ...results.flatMap(({ role, result }) => failureDiagnostic(result, role, planned)),
     ],
   }
@@ -80,6 +79,23 @@ const unknownServersWarning = ({ plan, job }: PlannedJob): Diagnostic => ({
   at: job.desired.at,
   hint: 'name the servers to query with --nameserver or "nameservers" in the config, or query none with --no-dns',
 })
+
+/** A notice that servers were not queried, since the environment does not allow them. */
+function skippedServersNotice({ plan, job }: PlannedJob, refused: readonly QueriedServer[]): Diagnostic {
+  const servers = listed(
+    refused.map(({ server }) => formatServerAddress(server)),
+    5,
+  )
+  const message = `not queried, since ${ALLOWED_HOSTS} does not have the name servers in the NS records`
+  return {
+    severity: 'notice',
+    code: 'nameservers-skipped',
+    message: `${plan.zone} at ${plan.target}: ${message}: ${servers}`,
+    at: job.desired.at,
+    hint: 'add them to the variable to compare their answers as well, or query none with --no-dns',
+    cause: { subject: 'zone', message },
+  }
+}
 
 /** An error for a server that cannot be queried. */
 function failureDiagnostic(

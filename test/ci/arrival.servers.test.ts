@@ -237,7 +237,7 @@ const ARRIVALS: readonly Arrival[] = [
       hosts: ['route53.amazonaws.com'],
       service: route53Of(company(404)),
       env: { CLOUD_DNS_ACCESS_KEY_ID: ACCESS_KEY.id, CLOUD_DNS_SECRET_ACCESS_KEY: ACCESS_KEY.secret },
-      result: 'red: 3 errors, nothing will be applied. No changes. 0 zones match.',
+      result: 'red: 3 errors, nothing will be applied. No changes were planned.',
       reason: 'three aliases to hosted zones of others, whose ids only R53_ALIAS has',
     },
   ),
@@ -248,8 +248,8 @@ const ARRIVALS: readonly Arrival[] = [
   ),
   program(
     407,
-    { names: { TYPE: 'NONE' }, anycast: { TYPE: 'NAMECHEAP', apiuser: 'nobody', apikey: 'not-a-real-key' } },
-    { env: {}, result: 'nothing was written', reason: 'nothing here writes to Namecheap' },
+    { names: { TYPE: 'NONE' }, anycast: { TYPE: 'FORTIGATE', host: 'http://127.0.0.1', token: 'not-a-real-token' } },
+    { env: {}, result: 'nothing was written', reason: 'nothing here writes to FortiGate' },
   ),
   program(
     408,

@@ -250,6 +250,7 @@ describe('destination', () => {
   it('lists the files with --dry-run and replaces them with --force', async () => {
     const cwd = folderWith({ ...files, 'out/example.com.zone': 'old' })
     expect((await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).stdout).toBe('out/example.com.zone\nout/example.net.zone\n')
+    expect((await run(cwd, 'export', 'zonefile', '--dry-run')).stdout).toBe('example.com.zone\nexample.net.zone\n')
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 1, stdout: '' })
     expect(Object.keys(filesBelow(cwd)).filter((path) => path.startsWith('out/'))).toEqual(['out/example.com.zone'])
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--force')).toMatchObject({ status: 0 })

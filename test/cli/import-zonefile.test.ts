@@ -44,6 +44,9 @@ records:
     expect(await run(cwd, 'validate', 'zones')).toMatchObject({ status: 0 })
     expectEnd(await run(cwd, 'import', 'zonefile', 'dns', 'example.net'), 0, { out: /^domain: example\.net\n/ })
     expectEnd(await run(cwd, 'import', 'zonefile', 'dns'), 1, { err: 'error[usage] standard output takes one file, not 3 files', out: '' })
+    const list = '0_25.2.0.192.in-addr.arpa.yaml\nexample.net.yaml\nexample.com.yaml\n'
+    const { stdout, stderr } = expectEnd(await run(cwd, 'import', 'zonefile', 'dns', '--dry-run'), 0)
+    expect([stdout, stderr]).toEqual([list, expect.stringContaining('3 zones with 5 records in 3 files; nothing was written.')])
   })
 
   it('reports a zone that is too large for a definition, without an internal error', async () => {

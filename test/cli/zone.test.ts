@@ -115,6 +115,16 @@ test('zone remove of a zone that a program makes names the line', async () => {
   expect(stderr).toMatch(/zones\/a\.ts:3.*a program, which only people edit[\s\S]*change line 3/)
 })
 
+test('record set of a name that a program makes names the line of its other records', async () => {
+  const files = {
+    'dnsconfig.js':
+      "var P = NewDnsProvider('cloud')\nD('example.com', NewRegistrar('none'), DnsProvider(P),\n  A('a', '192.0.2.1'),\n  CNAME('www', 'a'))\n",
+  }
+  const scene = openScene({ files, config: 'zones: [{files: dnsconfig.js}]\n' })
+  const { stderr } = await expectNothingDone(scene, 'edit-refused', 'record', 'set', 'example.com', 'www', 'A', '192.0.2.2')
+  expect(stderr).toMatch(/dnsconfig\.js:4:.*the CNAME record of the name is made at dnsconfig\.js:4, a program.*change line 4/)
+})
+
 test('definitions that are links are edited where they lead', async () => {
   const scene = openScene({ files: { 'shared/example.com.yaml': ZONE } })
   mkdirSync(join(scene.folder, 'zones'), { recursive: true })

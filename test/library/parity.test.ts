@@ -643,7 +643,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'other commands report them': `approval-key run-unknown target-changed rollback-last rollback-kept rollback-conflict ci-job site-failed import-lossy
     import-aside import-pending import-mismatch zone-exists zone-undefined export-lossy serial-not-newer record-unknown record-elsewhere edit-refused
     service-start service-store images-invalid resolvers-invalid seed-invalid tsig-keys-invalid tsig-keys-readable write-unfinished`,
-  'verify alone reports them': 'zone-disabled nameservers-unknown nameserver-failed region-unknown resolver-failed verify-differs',
+  'verify alone reports them':
+    'zone-disabled nameservers-unknown nameservers-skipped nameserver-failed region-unknown resolver-failed verify-differs',
   'validate alone runs the tests of policies': 'policies-test-failed policies-untested policies-exception-unused',
   'the command alone notifies': 'notification-failed',
   'the command asks on a terminal, the library a function': 'not-confirmed',

@@ -160,6 +160,18 @@ describe('requests', () => {
     await expectUnchanged(scene)
   })
 
+  test.each(['digitalocean', 'gandi', 'ovh', 'vultr'] as const)(
+    'a lost answer to a deletion at %s is confirmed when nothing is found to delete again',
+    async (type) => {
+      const scene = await WITH_HOSTS[type](2, hostLines(1))
+      scene.server.loseAnswers(1)
+      expectEnd(await scene.run(APPLY), 0)
+      expect(writesOf(scene)).toBe(2)
+      // The zone is read for the plan, and at most once after the changes.
+      expect(scene.server.requests.filter(({ path }) => /\/records?$/.test(path)).length).toBeLessThan(3)
+    },
+  )
+
   test.each(CLOUD_TYPES.filter((type) => !/^(?:gandi|ovh|porkbun|scaleway)$/.test(type)))(
     'a lost answer to the creation of a zone is looked up at %s',
     async (type) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { renderPlan } from '../../src/report/render-report.ts'
+import { nameOfBaseConfig } from '../../src/base/diagnostic.ts'
+import { loadFormat, renderPlan } from '../../src/report/render-report.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: true, width: 80, verbose: false }
@@ -51,4 +52,17 @@ test.each(HOSTILE)('hostile data %j is not a command', (evil) => {
     }),
   ])
   expect(commandsIn(renderPlan(plan, 'github', OPTIONS))).toEqual(['error', 'error', 'group', 'endgroup'])
+})
+
+test('an annotation about the config of the base branch has the path of the file', async () => {
+  const at = { file: nameOfBaseConfig('dns/zonewright.yaml'), line: 3, column: 5 }
+  const plan = planOf([], [{ severity: 'error', code: 'secret-missing', message: 'no token', at }])
+  const message = 'in the config of the base branch: no token'
+  expect(renderPlan(plan, 'github', OPTIONS)).toContain(`::error file=dns/zonewright.yaml,line=3,col=5,title=secret-missing::${message}\n`)
+  await loadFormat('sarif')
+  const [result] = JSON.parse(renderPlan(plan, 'sarif', OPTIONS)).runs[0].results
+  expect(result).toMatchObject({
+    message: { text: message },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'dns/zonewright.yaml' } } }],
+  })
 })

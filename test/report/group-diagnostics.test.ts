@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Diagnostic, formatDiagnostic } from '../../src/base/diagnostic.ts'
+import { unsupportedFeatureDiagnostics } from '../../src/convert/unsupported-features.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { groupDiagnostics, isAbridged } from '../../src/report/group-diagnostics.ts'
 
 const at = (line: number, file = 'zones/a.yaml') => ({ file, line, column: 3 })
@@ -94,6 +96,20 @@ test('facts to see one by one are not grouped, and records without a place are n
     cause: { subject: 'time', message: 'a definition cannot express geo' },
   }))
   expect(lines(found)).toEqual([expect.stringMatching(/^warning\[import-lossy\] 5 times: .*; for h0\.example\.com\. A, .* and 2 more$/)])
+})
+
+test('losses that differ in the value only are one line', () => {
+  const what = (index: number): string => `the metadata tenant ("${index}")`
+  const dropped = Array.from({ length: 18 }, (_, index) => ({
+    zone: null,
+    name: `h${index}.` as DomainName,
+    type: 'A',
+    what: what(index),
+    keepsRecords: true,
+  }))
+  expect(lines(unsupportedFeatureDiagnostics(dropped, 'import-lossy', 'dnscontrol', false))).toEqual([
+    expect.stringMatching(/^warning\[import-aside\] 18 times: a definition cannot express the metadata tenant; for h0\. A, /),
+  ])
 })
 
 test('nothing is said twice', () => expect(lines([rounded(0), rounded(0), rounded(0, { hint: 'x' })], { all: true })).toHaveLength(2))

@@ -193,6 +193,7 @@ rendered zone file differs from the records: xn--bcher-kva.example. (bücher.exa
   test.each([
     [66, 0, 'No changes. 66 zones match.\n'],
     [1, 0, 'No changes. 1 zone matches.\n'],
+    [1, 1, '1 error, nothing will be applied. No changes were planned.\n'],
     [3, 1, '1 error, nothing will be applied. No changes. 2 zones match.\n'],
   ])('of %i zones without changes, %i with errors, is one line', (zones, invalid, expected) => {
     const diagnostics = [{ severity: 'error', code: 'record-limit', message: 'm' }] as const

@@ -196,7 +196,9 @@ export const CLOUD = {
   ),
   vultr: service(
     (options: Partial<VultrOptions>) => createVultr({ token: TOKEN, domains: [{ domain: NAME }], ...options }),
-    (vultr) => (vultr.records(NAME) ?? []).map((record) => plainLine(plainVultr(record))),
+    // A backslash is one at Vultr.
+    (vultr) =>
+      (vultr.records(NAME) ?? []).map((record) => plainLine(plainVultr({ ...record, data: record.data.replaceAll('\\', '\\\\') }))),
     { variable: 'VULTR_API_KEY', path: '/v2', key: 'api_key' },
   ),
 } as const

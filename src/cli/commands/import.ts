@@ -147,7 +147,7 @@ async function finish(
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
-  if (status !== EXIT.done || (dryRun === true && out !== undefined && !keepsSource)) return status
+  if (status !== EXIT.done || (dryRun === true && !keepsSource)) return status
   output.note(`${contents}${keepsSource ? '; the program stays the definition.' : ', read back and compared.'}`)
   if (dryRun === true) return status
   for (const step of nextSteps) output.say(step)

@@ -10,6 +10,7 @@ import type { Config } from '../../config/config.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { recordKey } from '../../dns/record.ts'
+import { clientText, knownClients } from '../../dns/unmanaged.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
@@ -58,7 +59,8 @@ export const importTerraform: Importer = async (request) => {
   for (const [type, all] of groupBy(others, (one) => one.type))
     leave(all, isZoneType(type) ? 'it has no valid name or identifier' : `the type ${type} is not known`)
   diagnostics.push(...targets.diagnostics, ...converted.flatMap((one) => one.diagnostics), ...missingZones(request.zones, chosen, file))
-  const taken = removable(resources, wanted, converted)
+  const { taken, keepers } = removable(resources, wanted, converted)
+  diagnostics.push(...[...keepers].map(([zone, staying]) => keptZone(zone, staying)))
   return {
     zones: converted.map(({ zone }) => zone),
     dropped: converted.flatMap((one) => one.dropped),
@@ -151,13 +153,18 @@ async function convertZone(zone: ZoneOfState, target: StateTarget, config: Confi
   const all = await readItems([...readable.keys()], zone, target)
   if (!all.ok) throw new Error(`record sets that are valid one by one: ${all.message}`)
   const zoneTarget = { target: target.name ?? zone.service, capabilities: target.capabilities }
-  const converted = convertProviderZone({ name, settings, ...all.value }, config, zoneTarget)
+  const existing = { name, settings, ...all.value }
+  const converted = convertProviderZone(existing, config, zoneTarget)
   const defined = new Set(converted.zone.records.map(recordKey))
   const taken = [...readable].flatMap(([{ resource }, own]) => {
     if (own.every((one) => defined.has(recordKey(one)))) return resource
-    const isOwn = (one: ListedRecord): boolean => own.some(({ name, type }) => one.name === name && (one.type === type || type === 'ALIAS'))
+    const isOwn = (one: Pick<UnsupportedFeature, 'name' | 'type'>): boolean =>
+      own.some(({ name, type }) => one.name === name && (one.type === type || type === 'ALIAS'))
     const reason = all.value.unplanned?.find(isOwn)?.reason
-    leave([resource], reason === undefined ? 'its definition does not have the records, as another message says' : `it ${reason}`)
+    const clients = knownClients(existing, existing.records.filter(isOwn)).map(clientText)
+    if (reason !== undefined) leave([resource], `it ${reason}`)
+    else if (clients.length > 0) leave([resource], `${listed(clients)} under "unmanaged" leaves it to other clients`)
+    else leave([resource], converted.dropped.find(isOwn)?.what ?? 'a secondary zone gets its records from its primaries')
     return []
   })
   const comments = [...(converted.zone.comments ?? []), { name: null, text: COMMENT }]
@@ -188,17 +195,39 @@ async function readItems(
   return failed ?? ok({ records: read.flatMap((one) => (one.ok ? one.value : [])) })
 }
 
-/** The resources that leave the state: record sets that a definition has, and zones whose record sets all leave and that no remaining resource refers to. */
-function removable(resources: Resources, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
+interface Removable {
+  /** The resources that leave the state: record sets that a definition has, and zones whose record sets all leave and that no remaining resource refers to. */
+  readonly taken: ReadonlySet<StateResource>
+  /** For each other zone with a definition, the resources that keep it in the state. */
+  readonly keepers: ReadonlyMap<StateResource, Resources>
+}
+
+function removable(resources: Resources, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): Removable {
   const taken = new Set([...converted.flatMap((one) => one.taken), ...zones.flatMap(({ resource }) => resource ?? [])])
   const staying = resources.filter((one) => !one.isData && !taken.has(one))
-  const referred = new Set(staying.flatMap(({ dependsOn }) => dependsOn))
+  const referring = groupBy(
+    staying.flatMap((one) => one.dependsOn.map((address) => ({ one, address }))),
+    ({ address }) => address,
+  )
   // A record set may name its zone by the identifier only.
-  const owning = new Set(staying.flatMap((one) => recordOf(one) ?? []).map(zoneKey))
-  for (const { resource, service, id } of zones)
-    if (resource !== null && (referred.has(withoutKeys(resource.address)) || owning.has(zoneKey({ service, zone: id }))))
-      taken.delete(resource)
-  return taken
+  const owned = groupBy(
+    staying.flatMap((one) => recordOf(one) ?? []),
+    zoneKey,
+  )
+  const keepers = new Map<StateResource, Resources>()
+  for (const { resource, service, id } of zones) {
+    if (resource === null) continue
+    const own = owned.get(zoneKey({ service, zone: id })) ?? []
+    const others = referring.get(withoutKeys(resource.address)) ?? []
+    const all = new Set([...own.map((record) => record.resource), ...others.map(({ one }) => one)])
+    if (all.size > 0 && taken.delete(resource)) keepers.set(resource, [...all])
+  }
+  return { taken, keepers }
+}
+
+function keptZone({ address }: StateResource, keepers: Resources): Diagnostic {
+  const message = `${address} stays in the state although it has a definition: ${addressesOf(keepers)} ${agreeing(keepers.length, 'stays and needs', 'stay and need')} it`
+  return { severity: 'warning', code: 'import-aside', message }
 }
 
 /** The address of the configuration: without the keys of instances. */

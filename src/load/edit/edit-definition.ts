@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, type SourcePosition } from '../../base/diag
 import { listed } from '../../base/english.ts'
 import type { Config } from '../../config/config.ts'
 import type { LoadedZone } from '../../config/configured-zone.ts'
-import type { DomainName } from '../../dns/domain-name.ts'
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../../files/file-path.ts'
 import { isProgramName } from '../definition-name.ts'
@@ -110,9 +110,12 @@ export async function findZone(
 
 /** The refusal to edit a program, with the lines that make the records. */
 function madeByProgram(edit: EditSubject, { zone }: LoadedZone): Diagnostic {
-  const own = zone.records.filter(({ name, type }) => name === edit.name && (edit.type === undefined || type === edit.type))
+  const atName = zone.records.filter(({ name }) => name === edit.name)
+  const ofType = atName.filter(({ type }) => edit.type === undefined || type === edit.type)
+  const own = ofType.length > 0 ? ofType : atName
   const at = own[0]?.at ?? zone.at
-  const what = own.length === 0 ? `the zone is made by ${zone.at.file}` : `the record is made at ${at.file}:${at.line}`
+  const record = ofType.length > 0 ? 'the record' : `the ${own[0]?.type} record of the name`
+  const what = own.length === 0 ? `the zone is made by ${zone.at.file}` : `${record} is made at ${at.file}:${at.line}`
   const related = own.slice(1).map((record) => ({ message: 'made here, too', at: record.at }))
   return editProblem(edit, 'edit-refused', `${what}, a program, which only people edit`, { at, related, hint: `change line ${at.line}` })
 }
@@ -179,7 +182,7 @@ async function editAndCheck(
       at: found && !isOld(found) ? near : found,
       related: related?.filter((other) => isOld(other.at)),
     })
-    return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, placed(one))))
+    return refusal(...after.diagnostics.map((one) => withRemoval(edit, zone.records, asRefusal(edit, own, placed(one)))))
   }
   const now = after.zones.find((one) => one.zone.name === edit.zone && one.zone.at.file === zone.at.file)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], desiredData(edit, own))
@@ -252,6 +255,17 @@ function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagn
   if (found.severity !== 'error' || !/^yaml-|^zonefile-/.test(found.code)) return found
   const message = `other entries of the file depend on it (${found.message}); edit it by hand`
   return editProblem(edit, 'edit-refused', message, { at: found.at })
+}
+
+/** Adds the commands that remove what keeps the name from being or having a CNAME. */
+function withRemoval({ zone, name, type }: RecordEdit, records: readonly DefinedRecord[], found: Diagnostic): Diagnostic {
+  if (found.code !== 'cname-not-alone') return found
+  const types = new Set(records.flatMap((one) => (one.name === name && one.type !== type ? one.type : [])))
+  const isInTheWay = (one: string): boolean => type === 'CNAME' || one === 'CNAME'
+  const owner = relativeName(name, zone) || '@'
+  const subject = `${zone.slice(0, -1)} ${owner.includes('*') ? `'${owner}'` : owner}`
+  const commands = [...types].filter(isInTheWay).map((one) => `"zonewright record remove ${subject} ${one}"`)
+  return commands.length === 0 ? found : { ...found, hint: `to replace it, first run ${listed(commands)}` }
 }
 
 /** A zone without its records, as comparable text without positions. */

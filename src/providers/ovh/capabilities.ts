@@ -1,7 +1,7 @@
 /** What a zone at OVHcloud can hold: the types of its API reference, and what DNSControl found at the service. */
 import { MAX_TTL } from '../../dns/ttl.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
-import { atApex, isPrintable, joinedTexts, plainOwners, plainTargets, primaryZones, texts, ttlRange } from '../record-rules.ts'
+import { atApex, joinedTexts, plainOwners, plainTargets, primaryZones, printableTexts, ttlRange } from '../record-rules.ts'
 
 /** The types that plans manage. OVHcloud maintains the SOA record itself. */
 export const OVH_TYPES: ReadonlySet<string> = new Set(
@@ -13,8 +13,6 @@ const MIN_TTL = 60
 /** The TTL in seconds of records without one. */
 export const USUAL_TTL = 3600
 
-const printable = texts('OVHcloud', (octets) => (isPrintable(octets) ? null : 'OVHcloud accepts texts of printable ASCII characters'))
-
 /** Zones are ordered, with or without a domain, so they are neither created nor deleted. The changes of a call are published together. */
 export const OVH_CAPABILITIES: Capabilities = {
   ...primaryZones('OVHcloud has no secondary zones'),
@@ -25,7 +23,7 @@ export const OVH_CAPABILITIES: Capabilities = {
     plainOwners('OVHcloud'),
     atApex({ CNAME: 'a CNAME cannot be at the apex' }),
     plainTargets('OVHcloud', ['SRV']),
-    printable,
+    printableTexts('OVHcloud', '"\\'),
     joinedTexts,
     ttlRange(MIN_TTL, MAX_TTL),
   ],

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import { bodyDialect, nullIfMissing, tokenHint } from '../api-errors.ts'
-import { apiRecord, byType, lenientRdata, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
+import { apiRecord, byType, lenientRdata, relativeOwner, relativeRdata, relativeTo, unquoted } from '../api-records.ts'
 import { hostedProvider } from '../hosted-service.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { checkZoneName, type Fields, fieldsOf, listOf, nullShape, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
@@ -36,8 +36,13 @@ export function createOvhProvider(connection: ApiConnection, keys: Readonly<Reco
   }
   /** The zones that were read, and those with changes that are not published. */
   const [known, unpublished] = [new Set<DomainName>(), new Set<DomainName>()]
+  /** The records whose texts have no quotes. */
+  const plain = new Set<number | string>()
   const readOne = (zone: DomainName, id: number | string, options?: ProviderCallOptions): Promise<StoredRecord> =>
-    request(reading(`${zonePath(zone)}/record/${id}`, `reading a record of ${zone}`, options), (body) => recordShape(body, zone))
+    request(reading(`${zonePath(zone)}/record/${id}`, `reading a record of ${zone}`, options), (body) => {
+      if (PLAIN.has(String(fieldsOf(body, 'a record')['fieldType']))) plain.add(id)
+      return recordShape(body, zone)
+    })
   const read = async ({ name }: Pick<ZoneReference, 'name'>, options?: ProviderCallOptions) => {
     const ids = await request(reading(`${zonePath(name)}/record`, `reading the records of ${name}`, options), (body) =>
       listOf(body, 'the response').map((id) => wholeNumberOf({ id }, 'id', 'a record')),
@@ -49,7 +54,11 @@ export function createOvhProvider(connection: ApiConnection, keys: Readonly<Reco
   }
   const records = singleRecords({
     request,
-    requestFor: collectionRequests((zone) => `${zonePath(zone)}/record`, 'PUT', bodyOf),
+    requestFor: collectionRequests(
+      (zone) => `${zonePath(zone)}/record`,
+      'PUT',
+      (record, zone, id) => bodyOf(id !== null && plain.has(id) ? { ...record, data: unquoted(record.data) } : record, zone, id),
+    ),
     storedIn: (response, zone, id) => (id === null ? recordShape(response, zone) : nullShape(response)),
     readOne,
     checkDeleted: nullShape,
@@ -106,8 +115,9 @@ const DIALECT = bodyDialect(
 
 const zonePath = (name: DomainName): string => `/domain/zone/${encodeURIComponent(name.slice(0, -1))}`
 
-/** Texts with a form of their own at OVHcloud. */
+/** Texts with a form of their own at OVHcloud, and those of them that it refuses in quotes. */
 const TEXTS: ReadonlySet<string> = new Set(['DKIM', 'DMARC', 'SPF'])
+const PLAIN: ReadonlySet<string> = new Set(['DKIM', 'DMARC'])
 
 /** The name is relative to the zone, also in targets without a final dot. A TTL of 0 is the usual one. */
 function recordShape(value: unknown, zone: DomainName): StoredRecord {

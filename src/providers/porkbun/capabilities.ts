@@ -23,9 +23,13 @@ const plainTexts = texts('Porkbun', (octets) =>
   isPrintable(octets) && octets.at(-1) !== 0x20 ? null : 'Porkbun accepts texts of printable ASCII characters without a space at the end',
 )
 
+const ZONES = singleRecordZones('Porkbun has no secondary zones')
+
 /** A domain gets its zone when it is registered, so zones are neither created nor deleted. */
 export const PORKBUN_CAPABILITIES: Capabilities = {
-  ...singleRecordZones('Porkbun has no secondary zones'),
+  ...ZONES,
+  // Records have notes, which would move too.
+  calls: { ...ZONES.calls, movesRecords: false },
   types: PORKBUN_TYPES,
   fallbackTtl: MIN_TTL,
   servesApexNs: true,

@@ -29,7 +29,7 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
     return { method: 'POST', path, what, body, changesNothing: true, ...options }
   }
   const read = async ({ name }: Pick<ZoneReference, 'name'>, options?: ProviderCallOptions) => {
-    const domain = name.slice(0, -1)
+    const domain = domainOf(name)
     const all = await request(reading(`/dns/retrieve/${domain}`, `reading the records of ${name}`, options), (body) =>
       itemsOf(body, 'records').map((item) => recordShape(item, name)),
     )
@@ -47,10 +47,10 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
     request,
     requestFor(zone, id, record) {
       const verb = record === null ? 'delete' : id === null ? 'create' : 'edit'
-      const path = `/dns/${verb}/${zone.slice(0, -1)}${id === null ? '' : `/${id}`}`
+      const path = `/dns/${verb}/${domainOf(zone)}${id === null ? '' : `/${id}`}`
       return { method: 'POST', path, ...(record !== null && { body: bodyOf(record, zone) }) }
     },
-    storedIn: (response, _, id) => id ?? String(fieldsOf(response, 'the response')['id']),
+    storedIn: (response, _, id) => id ?? idOf({ id: String(fieldsOf(response, 'the response')['id']) }, 'id', 'the response', ID),
     checkDeleted: anyShape,
   })
   return hostedProvider(connection, {
@@ -66,7 +66,7 @@ export function createPorkbunProvider(connection: ApiConnection, apikey: string)
         }),
       ),
     find: (name, options) =>
-      nullIfMissing(request(reading(`/dns/retrieve/${name.slice(0, -1)}`, `looking up ${name}`, options), () => ({ name }))),
+      nullIfMissing(request(reading(`/dns/retrieve/${domainOf(name)}`, `looking up ${name}`, options), () => ({ name }))),
     isReadByName: true,
     read,
     change: records.change,
@@ -94,6 +94,11 @@ const DIALECT: ApiDialect = {
   isBusy: ({ status, text }) => status === 503 && text.includes('<center>openresty'),
 }
 
+const domainOf = (name: DomainName): string => encodeURIComponent(name.slice(0, -1))
+
+/** A number, in responses to creations not as a text. */
+const ID = /^\d{1,20}$/
+
 const itemsOf = (body: unknown, key: string): readonly unknown[] => listOf(fieldsOf(body, 'the response')[key], key)
 
 /** Whether a record could belong to a URL forward. */
@@ -106,7 +111,7 @@ function recordShape(value: unknown, zone: DomainName): StoredRecord {
   const [name, type, text] = [textOf(fields, 'name', what), textOf(fields, 'type', what), textOf(fields, 'content', what)]
   const data = rdataWithPriority(type, fields['prio'] ?? 0, text, 'plain')
   const record = apiRecord(absoluteOwner(name, zone), type, numberTextOf(fields, 'ttl', what), text, data)
-  return { ...record, id: idOf(fields, 'id', what, /^\d{1,20}$/) }
+  return { ...record, id: idOf(fields, 'id', what, ID) }
 }
 
 function bodyOf({ name, type, ttl, data }: ResourceRecord, zone: DomainName): Fields {

@@ -8,8 +8,8 @@ import {
   plainCaa,
   plainOwners,
   plainTargets,
+  primaryZones,
   printableTexts,
-  singleRecordZones,
   ttlRange,
 } from '../record-rules.ts'
 
@@ -21,8 +21,11 @@ const MIN_TTL = 60
 /** The TTL in seconds of records without one. */
 const USUAL_TTL = 300
 
+const ZONES = primaryZones('Vultr has no secondary zones')
+
 export const VULTR_CAPABILITIES: Capabilities = {
-  ...singleRecordZones('Vultr has no secondary zones'),
+  ...ZONES,
+  calls: { ...ZONES.calls, maxUnits: 1, atomic: false, addsTwice: true },
   types: VULTR_TYPES,
   fallbackTtl: USUAL_TTL,
   createsZones: true,
@@ -33,7 +36,7 @@ export const VULTR_CAPABILITIES: Capabilities = {
     atApex({ CNAME: 'a CNAME cannot be at the apex' }),
     plainTargets('Vultr', ['SRV']),
     plainCaa('Vultr'),
-    printableTexts('Vultr', '"\\'),
+    printableTexts('Vultr', '"'),
     joinedTexts,
     ttlRange(MIN_TTL, MAX_TTL),
   ],

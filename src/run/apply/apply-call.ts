@@ -149,13 +149,14 @@ function resultOfVerdict(verdict: Verdict, error: ProviderError, mayCompleteLate
 
 /**
  * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: a second zone creation is refused,
- * and a second call for an RRset is refused or leaves the same RRset. Updates and deletions of single records, and settings of zones beside them, were already repeated by the provider.
+ * and a second call for an RRset is refused or leaves the same RRset, unless the service adds its records twice. Updates and deletions of single records, and settings of zones beside them, were already repeated by the provider.
  */
 function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallContext): boolean {
   const [first] = changes as [Change]
-  const { unit } = provider.capabilities.calls
+  const { unit, addsTwice = false } = provider.capabilities.calls
   if (first.subject === 'domain') return first.action === 'create' || (first.action === 'update' && unit === 'rrset' && !mayCompleteLater)
-  return unit === 'rrset' || (changes.every(({ action }) => action === 'create') && !mayCompleteLater)
+  if (unit === 'rrset') return !(addsTwice && mayCompleteLater)
+  return changes.every(({ action }) => action === 'create') && !mayCompleteLater
 }
 
 interface Reading {

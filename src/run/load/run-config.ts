@@ -1,7 +1,7 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
-import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../../base/diagnostic.ts'
-import type { Config } from '../../config/config.ts'
+import { type Diagnostic, formatDiagnostic, isError, nameOfBaseConfig, type SourcePosition } from '../../base/diagnostic.ts'
+import { CONFIG_FILE, type Config } from '../../config/config.ts'
 import { createRuleLookup } from '../../config/configured-zone.ts'
 import { endpointOfBucket, LOCAL_JOURNAL } from '../../config/journal-place.ts'
 import { limitConfig } from '../../config/limit-config.ts'
@@ -69,7 +69,7 @@ const ownJournal = (journal: string): Pick<Config, 'journal' | 'journalStore'> =
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
 async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
-  const place = { file: `${own.file} of the base branch`, folder: own.folder }
+  const place = { file: nameOfBaseConfig(own.file ?? CONFIG_FILE), folder: own.folder }
   const { config, diagnostics: found } = await loadConfig({ cwd: own.cwd, file: path, secrets: own.secrets, place })
   const limited = config && limitConfig(own, { config, ruleOf: createRuleLookup(config) })
   return { config: limited, diagnostics: [...diagnostics, ...found.filter(isError)] }

@@ -182,6 +182,7 @@ test('what is not imported stays in the state, each with the reason, and keeps i
       ),
       aws('alias', { fqdn: 'e.example.com', alias: [{ name: 'env.elasticbeanstalk.com', zone_id: 'Z9', evaluate_target_health: true }] }),
       aws('token', { fqdn: 't.example.com', type: 'TXT', records: ['hush-hush'] }, { sensitive_values: { alias: [], records: [true] } }),
+      aws('acm["www"]', { fqdn: '_a1.www.example.com', type: 'CNAME', records: ['_b2.acm-validations.aws'] }),
       aws('elsewhere', { zone_id: 'Z8' }),
       aws('outside', { fqdn: 'www.example.net' }),
       aws('broken', { fqdn: 'b.example.com', ttl: 'soon' }),
@@ -203,6 +204,9 @@ test('what is not imported stays in the state, each with the reason, and keeps i
       'aws_route53_record.soa is not imported: its provider maintains it',
       'aws_route53_zone.inside is not imported: another zone with the name example.com. is imported',
       'azurerm_dns_a_record.www is not imported',
+      'aws_route53_record.acm["www"] is not imported: {preset: acm-validation} under "unmanaged" leaves it to other clients',
+      'aws_route53_zone.signed stays in the state although it has a definition: aws_route53_key_signing_key.k stays and needs it',
+      'aws_route53_zone.main stays in the state although it has a definition: aws_route53_record.one, ',
       `\nterraform state rm 'aws_route53_record.www["a b"]' aws_route53_record.txt aws_route53_record.cdn 'aws_route53_record.www["it'\\''s"]' 'module.m.module.n["p"].aws_route53_record.mx[0]' aws_route53_zone.empty\n`,
       '1 other resource may refer to them (aws_instance.web)',
     ],
@@ -214,6 +218,14 @@ test('what is not imported stays in the state, each with the reason, and keeps i
   expect(read('zones/empty.example.yaml')).toContain('records: {}\n')
   expect(read('zonewright.yaml')).toContain('providers:\n  route53: {type: route53}\n')
   expectEnd(await cli(['validate'], { cwd: folder }), 0)
+})
+
+test('a record set that the rules of the DNS refuse stays in the state with that reason', async () => {
+  const { result } = await importState(
+    showJson([['aws_route53_zone.main', {}], aws('www', {}), aws('two', { type: 'CNAME', records: ['host.example.net'] })]),
+    { more: ['--lossy'] },
+  )
+  expectEnd(result, 0, { err: /aws_route53_record\.two is not imported: host\.example\.net\.: .*CNAME/ })
 })
 
 test('each service has its provider, with the variables of Terraform', async () => {

@@ -55,6 +55,9 @@ export function createOvh(options: OvhOptions) {
   const stored = (id: number, zone: string, sent: Fields, others: readonly OvhRecord[]): OvhRecord => {
     const { subDomain = '', fieldType, target, ttl = 0 } = sent as unknown as OvhRecord
     const record = { target: String(target), ttl, zone, fieldType, id, subDomain }
+    // What DNSControl met at the service.
+    if (/^(?:DKIM|DMARC)$/.test(fieldType) && record.target.startsWith('"'))
+      throw refusal(400, `Invalid subfield found in ${fieldType}`, 'INVALID_ARGUMENT')
     const problem = problemOf(plainRecord(record), others.map(plainRecord), RULES)
     if (problem === null) return record
     throw refusal(400, `Invalid record: ${problem}`, 'INVALID_ARGUMENT')

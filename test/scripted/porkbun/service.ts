@@ -97,7 +97,8 @@ export function createPorkbun(options: PorkbunOptions) {
     const existing = records[at]
     if (existing === undefined) throw refusal('Invalid record ID.')
     const others = records.filter((one) => one !== existing)
-    records.splice(at, 1, ...(verb === 'delete' ? [] : [stored(existing.id, domain, sent, others, 'Edit')]))
+    const { notes } = existing
+    records.splice(at, 1, ...(verb === 'delete' ? [] : [stored(existing.id, domain, { notes, ...sent }, others, 'Edit')]))
     return success({})
   }
   const service = scriptedService(options, {

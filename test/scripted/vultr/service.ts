@@ -30,7 +30,7 @@ export interface VultrOptions extends Throttling {
 }
 
 const TYPES: ReadonlySet<string> = new Set('A AAAA CAA CNAME MX NS SRV SSHFP TXT'.split(' '))
-const RULES = { types: TYPES, minTtl: 60, hasPriority: true, text: /^"[^"\\]+"$/ }
+const RULES = { types: TYPES, minTtl: 60, hasPriority: true, text: /^"[^"]+"$/ }
 const refusal = (status: number, error: string, headers = {}): Refusal => new Refusal(status, { error, status }, headers)
 const MISSING = refusal(404, 'Invalid domain')
 
@@ -52,6 +52,9 @@ export function createVultr(options: VultrOptions) {
     const record = { id, type: String(type), name: String(name), data: String(data), priority, ttl }
     const problem = problemOf(plainRecord(record), others.map(plainRecord), RULES)
     if (problem !== null) throw refusal(400, `Invalid record: ${problem}`)
+    // What DNSControl met at the service.
+    if (others.some((one) => one.name === record.name && one.type === record.type && one.ttl !== ttl))
+      throw refusal(400, 'Invalid record: another TTL than the other records')
     return record
   }
   const recordRoute = ({ method, query, body }: ScriptedRequest, domain: string, id: string | undefined): Result => {
