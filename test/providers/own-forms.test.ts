@@ -29,6 +29,21 @@ test('OVHcloud: a change whose record cannot be read afterwards is published', a
   expect(scene.scripted.served('example.com').map(({ target }) => target)).toEqual(['192.0.2.1'])
 })
 
+test('OVHcloud: a failed publication is repeated, whatever other zones are applied before', async () => {
+  let isBroken = true
+  const scene = await startCloudScene('ovh', {
+    definition: WWW,
+    zones: ['example.com', 'example.net'],
+    respond: ({ path }) => (isBroken && path.endsWith('/refresh') ? { status: 500, headers: {}, body: '' } : undefined),
+  })
+  expectEnd(await scene.run(APPLY), 1)
+  isBroken = false
+  scene.define(WWW, '', 'example.net')
+  expectEnd(await scene.run([...APPLY, 'example.net']), 0)
+  expectEnd(await scene.run(APPLY), 0, { said: 'example.com. is published' })
+  expect(scene.scripted.served('example.com').map(({ subDomain }) => subDomain)).toContain('www')
+})
+
 test.each(['DKIM', 'DMARC'])('OVHcloud: a %s record keeps its text without quotes', async (fieldType) => {
   const scene = await startCloudScene('ovh', {
     definition: "  _dmarc: {type: TXT, value: 'v=X1; p=new'}\n",
