@@ -90,6 +90,23 @@ test('Vultr: the TTL of several records changes, of which one stays at any momen
   expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
 })
 
+test('Vultr: a record set that is changed in part is completed by the next run', async () => {
+  const records = ['1', '2'].map((host) => ({
+    ...{ id: randomUUID(), type: 'A', name: 'www', data: `192.0.2.${host}`, priority: 0, ttl: 300 },
+  }))
+  let isFull = true
+  const refused = { status: 400, headers: { 'content-type': 'application/json' }, body: '{"error":"Full","status":400}' }
+  const scene = await startCloudScene('vultr', {
+    definition: '  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.2]}\n',
+    records,
+    respond: ({ method }) => (isFull && method === 'POST' ? refused : undefined),
+  })
+  expectEnd(await scene.run(APPLY), 4, { said: '400 Full; only a part of the record set is changed' })
+  isFull = false
+  expectEnd(await scene.run(APPLY), 0)
+  expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
+})
+
 test('Porkbun: the notes of a record stay with its name', async () => {
   const record = { type: 'A', content: '192.0.2.9', ttl: '3600', prio: '0' }
   const scene = await startCloudScene('porkbun', {
