@@ -132,8 +132,8 @@ export interface CopiedZone {
 export interface CompletionOptions extends ProviderCallOptions {
   /** Whether to remove zones from a list or catalog zone, and with it their copies at servers, which no change of the run deletes. */
   readonly mayRemoveZones: boolean
-  /** Whether the run before, of this journal, was interrupted or failed; never, if absent. */
-  readonly hadFailure?: () => boolean
+  /** Whether the last run of this journal that changed the zone was interrupted or failed; never, if absent. */
+  readonly hadFailure?: (zone: DomainName) => boolean
 }
 
 /** The earlier calls that `completeCalls` completed. */

@@ -8,7 +8,7 @@ import { ownProcess } from '../files/process-identity.ts'
 import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withoutSecrets } from '../plan/planned-zone.ts'
 import { notApproved } from '../stored/approvals/approvals-of-plan.ts'
 import type { RunCommand } from '../stored/journal/journal-format.ts'
-import { readRuns } from '../stored/journal/read-journal.ts'
+import { type RunRecord, readRuns } from '../stored/journal/read-journal.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply/apply-zones.ts'
 import { type LockedRun, lockRun } from './apply/locked-run.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './context/exit-status.ts'
@@ -160,6 +160,7 @@ async function completeEarlierCalls(
 ): Promise<ExitStatus> {
   const { output } = context
   const { interruption } = context.environment
+  const lastRunFailed = failureFinder(context)
   let status: ExitStatus = EXIT.done
   for (const [name, provider] of context.workspace.providers) {
     if (except.has(name) || interruption.signal.aborted) continue
@@ -168,7 +169,7 @@ async function completeEarlierCalls(
       signal: interruption.abort,
       mayWrite,
       mayRemoveZones: mayRemoveZones(context),
-      hadFailure: () => lastRunFailed(context),
+      hadFailure: (zone) => lastRunFailed(zone, name),
     })
     for (const text of completed?.done ?? []) output.note(text)
     output.diagnostics(completed?.problems ?? [])
@@ -177,10 +178,14 @@ async function completeEarlierCalls(
   return status
 }
 
-/** Whether the run before, of this journal, was interrupted or failed. */
-function lastRunFailed({ workspace }: ApplyContext): boolean {
-  const last = readRuns(workspace.journal, ownProcess()).runs.find(({ state }) => state !== 'running')
-  return last !== undefined && last.status !== 0
+/** Finds out whether the last run of this journal that changed a zone at a target was interrupted or failed. */
+function failureFinder({ workspace }: ApplyContext): (zone: string, target: string) => boolean {
+  let ended: readonly RunRecord[] | null = null
+  return (zone, target) => {
+    ended ??= readRuns(workspace.journal, ownProcess()).runs.filter(({ state }) => state !== 'running')
+    const last = ended.find(({ begin }) => begin.zones.some((one) => one.zone === zone && one.target === target))
+    return last !== undefined && last.status !== 0
+  }
 }
 
 /** Ends a run that changed nothing. */

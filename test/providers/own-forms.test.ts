@@ -29,6 +29,21 @@ test('OVHcloud: a change whose record cannot be read afterwards is published', a
   expect(scene.scripted.served('example.com').map(({ target }) => target)).toEqual(['192.0.2.1'])
 })
 
+test('OVHcloud: a failed publication is repeated, whatever other zones are applied before', async () => {
+  let isBroken = true
+  const scene = await startCloudScene('ovh', {
+    definition: WWW,
+    zones: ['example.com', 'example.net'],
+    respond: ({ path }) => (isBroken && path.endsWith('/refresh') ? { status: 500, headers: {}, body: '' } : undefined),
+  })
+  expectEnd(await scene.run(APPLY), 1)
+  isBroken = false
+  scene.define(WWW, '', 'example.net')
+  expectEnd(await scene.run([...APPLY, 'example.net']), 0)
+  expectEnd(await scene.run(APPLY), 0, { said: 'example.com. is published' })
+  expect(scene.scripted.served('example.com').map(({ subDomain }) => subDomain)).toContain('www')
+})
+
 test.each(['DKIM', 'DMARC'])('OVHcloud: a %s record keeps its text without quotes', async (fieldType) => {
   const scene = await startCloudScene('ovh', {
     definition: "  _dmarc: {type: TXT, value: 'v=X1; p=new'}\n",
@@ -72,6 +87,23 @@ test('Vultr: the TTL of several records changes, of which one stays at any momen
   ).toEqual([...['192.0.2.2 600', '192.0.2.3 600', '192.0.2.4 600']])
   expect(counts).toEqual([3, 2, 1, 1, 2])
   expect(scene.scripted.records('example.com')?.some(({ id }) => id === records[1]?.id)).toBe(true)
+  expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
+})
+
+test('Vultr: a record set that is changed in part is completed by the next run', async () => {
+  const records = ['1', '2'].map((host) => ({
+    ...{ id: randomUUID(), type: 'A', name: 'www', data: `192.0.2.${host}`, priority: 0, ttl: 300 },
+  }))
+  let isFull = true
+  const refused = { status: 400, headers: { 'content-type': 'application/json' }, body: '{"error":"Full","status":400}' }
+  const scene = await startCloudScene('vultr', {
+    definition: '  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.2]}\n',
+    records,
+    respond: ({ method }) => (isFull && method === 'POST' ? refused : undefined),
+  })
+  expectEnd(await scene.run(APPLY), 4, { said: '400 Full; only a part of the record set is changed' })
+  isFull = false
+  expectEnd(await scene.run(APPLY), 0)
   expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
 })
 

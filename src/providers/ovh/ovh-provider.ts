@@ -95,7 +95,7 @@ export function createOvhProvider(connection: ApiConnection, keys: Readonly<Reco
     close: api.close,
     features: {
       async completeCalls({ hadFailure, signal }) {
-        const zones = [...(hadFailure?.() ? known : unpublished)].sort()
+        const zones = [...new Set([...unpublished, ...[...known].filter((zone) => hadFailure?.(zone))])].sort()
         const problems = (await Promise.all(zones.map((zone) => publish(zone, { signal })))).flat()
         return { done: zones.filter((zone) => !unpublished.has(zone)).map((zone) => `${provider}: ${zone} is published.`), problems }
       },

@@ -59,7 +59,8 @@ export function createVultrProvider(connection: ApiConnection): Provider {
         id === null && record !== null ? (body) => checkReturned(record, createdShape(body, zone.name)) : emptyShape,
       )
       await (record === null ? nullIfMissing(sent) : sent).catch((error: unknown) => {
-        throw at > 0 && error instanceof ProviderError ? error.with({ ambiguous: true }) : error
+        if (at === 0 || !(error instanceof ProviderError)) throw error
+        throw error.with({ message: `${error.message}; only a part of the record set is changed`, ambiguous: true })
       })
     }
     return {}
