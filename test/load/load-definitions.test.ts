@@ -276,7 +276,7 @@ it('needs an existing target', async () => {
     'zones/a.yaml': zoneOf('a.example'),
     'zones/b.yaml': zoneOf('b.example', 'targets: [cluod]\n'),
   })
-  expect(places(diagnostics)).toEqual(['zones/a.yaml:1:9 error target-missing', 'zones/b.yaml:1:9 error provider-unknown'])
+  expect(places(diagnostics)).toEqual(['zones/a.yaml:1:9 error target-missing', 'zones/b.yaml:2:11 error provider-unknown'])
 })
 
 it('loads definitions without a config', async () => {
