@@ -98,8 +98,8 @@ export function createJsonApi(
     async request<T>(call: ApiRequest, shape: ApiShape<T>) {
       try {
         const response = await sendRequest(sender, call)
-        // There is no body to check.
-        if (response === DELETED) return undefined as T
+        // There is no body to check; it is missing, as `nullIfMissing` says it.
+        if (response === DELETED) return null as T
         return readBody(sender, call, response, shape)
       } catch (error) {
         // An unexpected response may belong to another request on the connection.
