@@ -397,7 +397,7 @@ describeWithTools(['git', 'openssl', 'pdns_server', 'pdnsutil', python], 'a repo
       refName: 'main',
     })
     report(
-      `${status === 0 ? 'green' : 'red'}: ${/(?:\d+ errors?, nothing will be applied\. )?(?:No changes\.|Plan:) .*/.exec(output)?.[0]}`,
+      `${status === 0 ? 'green' : 'red'}: ${/(?:\d+ errors?, nothing will be applied\. )?(?:No changes\b|Plan:).*/.exec(output)?.[0]}`,
       started.stderr + output,
     )
   })

@@ -72,7 +72,7 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
 
     expectEnd(await cutover(86_410), 2, {
       err: [
-        'Both sides answer alike: 3 record sets asked',
+        'Both sides answer alike: 3 record sets queried',
         /- ns1\.linode\.com\.\n {2}- ns2\.linode\.com\.\n {2}\+ ns7\.example\.net\.\n {2}\+ ns8\.example\.net\.\n/,
       ],
     })
