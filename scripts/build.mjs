@@ -22,6 +22,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { bundleSandbox, SANDBOX_FILES } from './bundle-sandbox.mjs'
+import { manualPage } from './command-pages.mjs'
 import { DEFINITION_TYPES, writeDefinitionTypes } from './definition-types.mjs'
 import { EXTERNAL } from './external.mjs'
 
@@ -109,7 +110,10 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')
     prependHashbang(program)
     chmodSync(program, 0o755)
-    if (types) writeFileSync(join(fresh, `${name}.1`), (await promisify(execFile)(process.execPath, [program, '__manual'])).stdout)
+    if (types) {
+      const { stdout } = await promisify(execFile)(process.execPath, [program, '__manual'])
+      writeFileSync(join(fresh, `${name}.1`), manualPage(JSON.parse(stdout)))
+    }
     replaceFolder(fresh, out)
     const metafiles = [front, rest, api].map(({ metafile }) => metafile)
     const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)

@@ -170,8 +170,7 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
       return EXIT.done
     }
     if (argv[0] === '__manual') {
-      const { commandsPage, manualPage } = await import('./completion/manual.ts')
-      io.stdout.write(argv[1] === 'markdown' ? commandsPage(program) : manualPage(program, HELP))
+      io.stdout.write(JSON.stringify((await import('./completion/manual.ts')).programTexts(program, HELP)))
       return EXIT.done
     }
     await program.parseAsync([...argv], { from: 'user' })

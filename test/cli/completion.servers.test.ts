@@ -1,5 +1,6 @@
 /** The scripts of `completion` in real shells, and the manual page. */
 import { describe, expect, test } from 'vitest'
+import { manualPage } from '../../scripts/command-pages.mjs'
 import { SCRIPTS } from '../../src/cli/completion/scripts.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -104,8 +105,8 @@ describeWithTools(['bash', 'zsh', 'fish', 'mandoc'], 'shells', () => {
   )
 
   test('the manual page has every command, and mandoc finds no error in it', async () => {
-    const { stdout: page } = await runTool(process.execPath, [await builtProgram(), '__manual'])
-    const { stdout: text } = await runTool('mandoc', ['-T', 'ascii', '-W', 'error'], { input: page })
+    const { stdout: texts } = await runTool(process.execPath, [await builtProgram(), '__manual'])
+    const { stdout: text } = await runTool('mandoc', ['-T', 'ascii', '-W', 'error'], { input: manualPage(JSON.parse(texts)) })
     const shown = text.replaceAll(/.[\b]/g, '')
     for (const line of [
       'plan [options] [zone...]',
