@@ -120,7 +120,7 @@ export const withApplyOptions = (command: Command): Command =>
     .option('-y, --yes', 'do not ask')
     .option('--timeout <seconds>', 'send no further request after this time', positiveInteger)
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger)
-    .option('--trusted-config <file>', 'take approvals and policies from this config, that of the base branch')
+    .option('--trusted-config <file>', 'the config of the base branch, whose approvals and policies apply')
 
 /** Adds the options of commands that tell others about their run. */
 export const withObserveOptions = (command: Command): Command =>

@@ -1,5 +1,4 @@
 /** The zones that the arguments of a command select: by their names, by globs of names or files, and by the paths of their files. */
-
 import { existsSync, type Stats, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'

@@ -11,7 +11,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('<planfile>', 'a plan that "plan --out" has saved')
     .requiredOption('--key <file>', 'your private key, which "ssh-keygen -t ed25519" creates')
     .option('-y, --yes', 'do not ask')
-    .option('--trusted-config <file>', 'take the listed keys from this config, that of the base branch')
+    .option('--trusted-config <file>', 'the config of the base branch, whose list of keys applies')
   withExamples(command, 'approve plan.json --key file:id_ed25519')
   setAction(command, approve)
 }

@@ -45,7 +45,7 @@ export function configure(command: Command, setAction: SetAction): void {
       '--from <address>',
       `import all zones of a provider: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
     )
-    .option('--to <address>', 'the provider, written like that of --from, of zone files or definitions that are here')
+    .option('--to <address>', 'the provider for zone files or definitions in this folder, written as for --from')
     .addOption(
       command
         .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}; alone: write only these`)
