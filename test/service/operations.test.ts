@@ -1,10 +1,12 @@
 /** What operators get besides the program: the alert rules and the systemd unit of `examples/service`. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
-import { describeWithTools } from '../support/skip.ts'
+import { startProgram } from '../support/built-program.ts'
+import { describeWithRight, describeWithTools } from '../support/skip.ts'
 import { runTool } from '../support/tools.ts'
 import { during, LOOPBACK, temporaryDirectory } from './harness.ts'
 
@@ -44,5 +46,30 @@ describeWithTools(['systemd-analyze'], 'the systemd unit', () => {
     for (const line of ['DynamicUser=yes', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=CAP_NET_BIND_SERVICE'])
       expect(unit).toContain(`\n${line}\n`)
     expect((await verify(unit.replace('DynamicUser=yes', 'DynamicUsers=yes'))).stderr).toContain('DynamicUsers')
+  })
+})
+
+const USER = 65_534
+const CAP_NET_BIND_SERVICE = 10
+const RIGHTS = ['--inh-caps=', '--ambient-caps=', '--bounding-set='].map((option) => `${option}-all,+net_bind_service`)
+const AS_UNIT = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--no-new-privs', ...RIGHTS]
+/** Not in a container without these rights, nor in a checkout that others may not read. */
+const canRun = spawnSync('setpriv', [...AS_UNIT.slice(1), 'test', '-r', import.meta.filename, '-a', '-x', process.execPath]).status === 0
+
+describeWithRight(canRun, 'root, and a checkout that others may read', 'the service with the rights of the unit', () => {
+  test('answers on a port below 1024, and has no other right', async () => {
+    const data = temporaryDirectory()
+    chownSync(data, USER, USER)
+    const words = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--dns', '127.0.0.53:953']
+    const service = await startProgram(words, { cwd: data, before: AS_UNIT })
+    await service.until('"listening"')
+    const state = readFileSync(`/proc/${service.pid}/status`, 'utf8')
+    expect(state).toContain(`\nUid:\t${[USER, USER, USER, USER].join('\t')}\n`)
+    for (const set of ['CapEff', 'CapBnd'])
+      expect(Number.parseInt(new RegExp(`^${set}:\\t(\\w+)$`, 'm').exec(state)?.[1] ?? '', 16)).toBe(2 ** CAP_NET_BIND_SERVICE)
+    const { stdout } = await runTool('dig', ['@127.0.0.53', '-p', '953', '+time=2', 'example.com', 'SOA'])
+    expect(stdout).toContain('status: REFUSED')
+    service.kill('SIGTERM')
+    expect(await service.ended).toMatchObject({ status: 0 })
   })
 })
