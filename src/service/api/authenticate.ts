@@ -64,8 +64,12 @@ export const plainAddress = (address: string): string => address.replace(/^::fff
 
 /** The origin of the changes of a request, for the audit log. */
 export const originOf = ({ ip, id }: { readonly ip: string; readonly id: string }, actor?: Actor): Origin => ({
-  ...{ actor: 'user', account: actor?.accountId, user: actor?.username, token: actor?.tokenId },
-  ...{ address: plainAddress(ip), request: id },
+  actor: 'user',
+  account: actor?.accountId,
+  user: actor?.username,
+  token: actor?.tokenId,
+  address: plainAddress(ip),
+  request: id,
 })
 
 interface LoginRecorder {
