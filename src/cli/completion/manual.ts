@@ -1,6 +1,7 @@
 /** The commands in full, from their definitions: `zonewright __manual`, of which the build makes the manual page, and a test docs/commands.md. */
 import type { Command, Help } from 'commander'
 import { VERSION } from '../../base/version.ts'
+import { choicesOf } from '../command.ts'
 
 /** A term and its explanation. */
 type Item = readonly [term: string, text: string]
@@ -12,7 +13,7 @@ interface CommandText {
   readonly description: string
   readonly arguments: readonly Item[]
   /** Without those of all commands. */
-  readonly options: readonly Item[]
+  readonly options: readonly (readonly [...Item, choices: readonly string[]])[]
   /** The end of its help, such as examples; empty if there is none. */
   readonly notes: string
   readonly commands: readonly CommandText[]
@@ -39,7 +40,7 @@ function textOf(command: Command, help: Help): CommandText {
     arguments: command.registeredArguments.filter(({ description }) => description).map((one) => [one.name(), one.description]),
     options: command.options
       .filter(({ long }) => !COMMON.has(long ?? ''))
-      .map((one) => [one.flags, help.optionDescription(one).replaceAll('\n', ' ')]),
+      .map((one) => [one.flags, help.optionDescription(one).replaceAll('\n', ' '), choicesOf(one) ?? []]),
     notes: notes.trim(),
     commands: command.commands.map((one) => textOf(one, help)),
   }
