@@ -7,7 +7,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { API_VERSION, ProviderError } from 'zonewright/provider'
+import { ProviderError } from 'zonewright/provider'
 
 const SUFFIX = '.json'
 
@@ -16,7 +16,8 @@ const DEFAULT_TTL = 3600
 
 /** @type {ProviderPackage} */
 export const provider = {
-  apiVersion: API_VERSION,
+  // The version of the interface that this package is written for. Zonewright refuses a package that is written for another.
+  apiVersion: 1,
   settings: {
     type: 'object',
     required: ['folder'],

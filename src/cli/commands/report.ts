@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { hasErrors } from '../../base/diagnostic.ts'
 import { PLAN_KEY } from '../../config/resolve-secret.ts'
 import { ownProcess } from '../../files/process-identity.ts'
 import { mergeReports } from '../../report/report.ts'
@@ -42,7 +43,7 @@ async function report(io: CliIo, [name]: readonly [string | undefined], options:
   output.diagnostics(read.diagnostics)
   if (read.report === null) return EXIT.failure
   print(read.report, output)
-  return EXIT.done
+  return hasErrors(read.diagnostics) ? EXIT.failure : EXIT.done
 }
 
 /** `zonewright report merge FILE…`: one report of the zones of all files. Contacts no server. */
@@ -85,10 +86,11 @@ async function readRun(io: CliIo, name: string | undefined, { config: file }: Re
   if (config === null) return { report: null, diagnostics }
   const unread = await fetchJournal({ ...io, config, journal: config.journal })
   if (unread !== null) return { report: null, diagnostics: [unread] }
-  const { runs } = readRuns(config.journal, ownProcess())
+  const { runs, diagnostics: unreadable } = readRuns(config.journal, ownProcess())
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)
-  if (found.run === null) return { report: null, diagnostics: [found.diagnostic] }
+  if (found.run === null) return { report: null, diagnostics: [...unreadable, found.diagnostic] }
   const run = await readRunReport(found.run)
-  if (run.ok) return { report: { kind: 'plan', ...run.value }, diagnostics: [] }
+  // Any of them may be later than the last one that can be read.
+  if (run.ok) return { report: { kind: 'plan', ...run.value }, diagnostics: name === undefined ? unreadable : [] }
   return { report: null, diagnostics: [{ severity: 'error', code: 'journal-unreadable', message: run.message }] }
 }

@@ -19,7 +19,7 @@ import { type PlannedZone, planOf } from '../../plan/planned-zone.ts'
 import { stronglyConnectedComponents } from '../../plan/topological-order.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
-import { checksumOf, firstDifference, readJsonObject, sameSeal, schemaProblem, signatureOf } from './plan-json.ts'
+import { checksumOf, firstDifference, readJsonObject, remakeHint, sameSeal, schemaProblem, signatureOf } from './plan-json.ts'
 import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZoneDocument } from './saved-plan.ts'
 
 /** The deepest value is an address in the settings of a zone change; the rest is reserved for later versions. */
@@ -55,7 +55,11 @@ export function parseSavedPlan(text: string, file: string, key: string | null): 
   if (forged !== null) return refuse('plan-file-signature', forged, `plan again with the same ${PLAN_KEY}`)
 
   if (!validate(value))
-    return refuse('plan-file-invalid', `does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`, REMAKE)
+    return refuse(
+      'plan-file-invalid',
+      `does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`,
+      remakeHint(value, REMAKE),
+    )
   const parsed = parseDocument(value as unknown as SavedPlanDocument)
   if (!parsed.ok) return refuse('plan-file-invalid', `is not a plan that this program made: ${parsed.message}`, REMAKE)
   return { saved: parsed.value, diagnostics: signature !== undefined && key === null ? [unchecked(file)] : [] }

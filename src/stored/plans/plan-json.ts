@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SchemaError } from '../../../generated/plan-schema.js'
 import { failure, ok, type Result } from '../../base/result.ts'
 import { escapeJson, isObject, parseJson, quoted } from '../../base/text.ts'
+import { TOOL } from '../../base/version.ts'
 
 /** The JSON of plan files and snapshots: its layout, its canonical form and seal, and the limits of what is parsed. */
 
@@ -64,6 +65,10 @@ export function readJsonObject(text: string, bounds: JsonBounds, what: string): 
     return failure('is not valid JSON: it is truncated or was changed')
   }
 }
+
+/** What to do about a document that does not have its format: `remake`, and before it the version that made the document if it is another. */
+export const remakeHint = ({ tool }: Readonly<Record<string, unknown>>, remake: string): string =>
+  typeof tool === 'string' && tool !== TOOL ? `${quoted(tool)} made it, and this is ${TOOL}: use that version, or ${remake}` : remake
 
 /** The first error of the schema, with its path. */
 export function schemaProblem(errors: readonly SchemaError[]): string {

@@ -15,7 +15,7 @@ import type { RenderedState } from '../../plan/plan.ts'
 import type { CapabilityFacts, ZoneSnapshot } from '../../providers/provider.ts'
 import { type DiagnosticDocument, diagnosticDocument } from '../../report/plan-document.ts'
 import { isTime, parseSavedDiagnostic } from '../plans/parse-saved-plan.ts'
-import { checksumOf, planFileText, readJsonObject, sameSeal, schemaProblem } from '../plans/plan-json.ts'
+import { checksumOf, planFileText, readJsonObject, remakeHint, sameSeal, schemaProblem } from '../plans/plan-json.ts'
 import type { SavedTarget } from '../plans/saved-plan.ts'
 import type { Fence } from '../store/fences.ts'
 import { isSignedBy, signDocument } from './signing-key.ts'
@@ -158,7 +158,12 @@ export function parseSnapshot(text: string, file: string, key: KeyObject | null)
   if (key !== null && signature === undefined) return refuse('snapshot-signature', 'is not signed, but --verify-key requires it', SIGN)
   if (key !== null && (typeof signature !== 'string' || !isSignedBy(value, signature, key)))
     return refuse('snapshot-signature', 'was not signed by the owner of the key in --verify-key, or was changed since', SIGN)
-  if (!validate(value)) return refuse('snapshot-invalid', `does not have the format of snapshots: ${schemaProblem(validate.errors ?? [])}`)
+  if (!validate(value))
+    return refuse(
+      'snapshot-invalid',
+      `does not have the format of snapshots: ${schemaProblem(validate.errors ?? [])}`,
+      remakeHint(value, REMAKE),
+    )
   const parsed = parseDocument(value as unknown as SnapshotDocument)
   if (!parsed.ok) return refuse('snapshot-invalid', `is not a snapshot that this program made: ${parsed.message}`)
   return { snapshot: parsed.value, checksum, isSigned: signature !== undefined, diagnostic: null }
