@@ -46,6 +46,7 @@ async function restoredFrom(version: string): Promise<Store> {
 test.each([
   ['database', '0.1.0', storeOf],
   ['backup', '0.1.0', restoredFrom],
+  ['backup', '0.2.0', restoredFrom],
 ])('a %s of version %s', async (_title, version, open) => {
   const store = await open(version)
   await during({ ...store, bootstrapToken: 'alice-token-of-the-first-release' }, async (client, service) => {
