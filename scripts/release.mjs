@@ -73,12 +73,14 @@ async function release({
   const work = mkdtempSync(join(tmpdir(), 'zonewright-release-'))
   try {
     const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
+    // First, since it may refuse what takes a minute.
+    const notes = writeNotes(work, base, manifest.version)
     const tree = makeTree(work, manifest)
     const packed = await packTarball(work, tree, manifest, tarball)
     const files = [
       { name: `${base}.tgz`, path: packed },
       { name: `${base}-docs.tar.gz`, path: await packSite(work, tree, `${base}-docs`) },
-      { name: `${base}-notes.md`, path: writeNotes(work, base, manifest.version) },
+      { name: `${base}-notes.md`, path: notes },
     ]
     if (flags.executable) {
       const name = `${base}-${process.platform}-${process.arch}`
