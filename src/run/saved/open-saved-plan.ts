@@ -106,7 +106,8 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   if (hasErrors(diagnostics)) return { saved: null, text: '', diagnostics }
   const text = await readPlanText(resolve(cwd, file))
   if (!text.ok) {
-    diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `${file} ${text.message}`, hint: AMBIGUOUS })
+    const hint = existsSync(resolve(cwd, file)) ? AMBIGUOUS : `write it with "zonewright plan --out ${file}", or apply without a file`
+    diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `the plan file ${file} ${text.message}`, hint })
     return { saved: null, text: '', diagnostics }
   }
   const { saved, diagnostics: found } = parseSavedPlan(text.value, file, key ?? null)
