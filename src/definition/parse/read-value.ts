@@ -162,7 +162,7 @@ function readFieldNode(field: FormField, node: YamlNode, before: string, context
     return null
   }
   const odd = field.kind === 'hex' ? oddDigest(node.text, context.type, before) : null
-  if (odd) return finish(node.at, failure(`${quoted(node.text)} ${odd.message}`), context, `${field.key}: `)
+  if (odd) return finish(node.at, failure(`${quoted(node.text)} ${odd.message}`), context, `${field.key}: `, 'Copy the whole digest.')
   return readField(field.kind, node, field.key, context)
 }
 

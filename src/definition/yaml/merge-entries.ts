@@ -70,7 +70,7 @@ function describeDuplicate({ key, value }: YamlEntry, earlier: YamlEntry): [mess
   const shown = JSON.stringify(key.text.slice(0, 80))
   if (before.length === 0 || types.length === 0)
     return [`the key ${shown} is given twice`, value.kind === 'scalar' ? 'Keep one of them.' : 'Rename one, or merge the two.']
-  const has = `${shown} has ${[...new Set(before)].join(', ')} records already`
+  const has = `${shown} has ${before.includes('CNAME') ? 'a CNAME record' : `${[...new Set(before)].join(', ')} records`} already`
   if ([...before, ...types].includes('CNAME')) return [`${has}, and a CNAME must be alone at its name`, 'Remove one of the two.']
   return [has, `Put all into one list: ${shown}: [${[...before, ...types].map((type) => `{type: ${type}, …}`).join(', ')}].`]
 }

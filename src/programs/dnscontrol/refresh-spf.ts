@@ -43,7 +43,7 @@ export async function refreshSpf(
     diagnostics.push({
       severity: 'error',
       code: 'no-definitions',
-      message: 'spf updates the lookups of a dnsconfig.js, and neither the command line nor the config names one',
+      message: 'spf needs a dnsconfig.js with SPF records to flatten, and neither the command line nor the config names one',
       hint: 'name it, such as: zonewright spf ./dnsconfig.js; YAML definitions do not need spf',
     })
   const folders = new Map<string, Map<string, string>>()
