@@ -90,9 +90,7 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       'end a line',
       '${k}: {type: A, value: 192.0.2.1}',
       'a\\nb: {type: A}',
-      [
-        'a.yaml:1:1 error name-invalid example.com.: not a valid name: "a\\nb: {type: A}" has a control character',
-      ],
+      ['a.yaml:1:1 error name-invalid example.com.: not a valid name: "a\\nb: {type: A}" has a control character'],
       [],
     ],
   ])('does not %s', (_, text, value, problems, records) => {

@@ -123,7 +123,9 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
 
 /** Why a digest with an odd number of digits is too short for its type, the last field before it; null if that is unknown. */
 const oddDigest = (text: string, type: string, before: string) =>
-  text.length % 2 === 1 && /^[0-9a-f]+$/i.test(text) ? digestProblem(type, `${before} ${text}`) : null
+  text.length % 2 === 1 && /^[0-9a-f]+$/i.test(text)
+    ? (rdataProblem(type, `${before} ${text}`) ?? digestProblem(type, `${before} ${text}`))
+    : null
 
 /** The nodes of a value's fields by key; aliases are resolved. */
 function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {

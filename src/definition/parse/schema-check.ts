@@ -363,7 +363,7 @@ function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): stri
   if (wanted !== TYPE_NAMES['object'] || keys.length === 0) return undefined
   // The node may have some of the keys, or words as in a zone file, without the first or the last ones.
   const text = node.kind === 'scalar' ? node.text.trim() : ''
-  const words = (keys === LOCATION_KEYS ? locationWords(text) : null) ?? text.split(/\s+/)
+  const words = keys === LOCATION_KEYS ? locationWords(text) : text.split(/\s+/)
   const skipped = /^[0-9]/.test(text) ? 0 : keys.length - words.length
   const forms = keys.map((key, i) => {
     const given = nodeAt(node, [key]) ?? nodeAt(node, [key === 'preference' ? 'priority' : key])
@@ -373,12 +373,12 @@ function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): stri
   return `Write {${forms.join(', ')}}${keys === LOCATION_KEYS ? ', the last four in metres' : ''}.`
 }
 
-/** The fields of a location as in a zone file, in which the altitude may be missing; null if it is none. */
-function locationWords(text: string): string[] | null {
+/** The fields of a location as in a zone file, in which the altitude may be missing; empty if it is none. */
+function locationWords(text: string): string[] {
   const data = [text, `${text} 0`]
     .map((one) => canonicalLocation(one.split(/\s+/).map((word) => ({ text: word, quoted: false }))))
     .find(({ ok }) => ok)
-  return data?.ok ? data.value.split(' ').map((word) => (/[NSEW]/.test(word) ? word : String(Number.parseFloat(word)))) : null
+  return data?.ok ? data.value.split(' ').map((word) => (/[NSEW]/.test(word) ? word : String(Number.parseFloat(word)))) : []
 }
 
 /** The missing keys of a mapping that its unknown keys stand for: both errors have one cause. */

@@ -168,6 +168,13 @@ describe('names are literal text', () => {
 })
 
 describe("octoDNS's layout", () => {
+  test('refuses a value under a misspelt key, which is only a warning', () => {
+    expect(diagnosticLines(parse('a: {type: A, valeu: 192.0.2.1}\n'))).toEqual([
+      '1:4 error value-missing a.example.com. A: the record has neither value nor values',
+      '1:14 warning schema-unknown-key a.example.com. A: unknown key "valeu"',
+    ])
+  })
+
   test('warns of a target without the final dot', () => {
     expect(diagnosticLines(parse('a: {type: CNAME, value: b.example}\n'))).toEqual([
       '1:25 warning target-relative a.example.com. CNAME: "b.example" has no final dot and was read as the absolute name b.example.',
