@@ -62,8 +62,8 @@ export const processIo = (): CliIo => ({
   secrets: noSecrets(),
 })
 
-/** Columns of the terminal; 80 without one. */
-export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns ?? 80)
+/** Columns of the terminal; 80 without one, or if its size is unknown. */
+export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns || 80)
 
 /** The text in lines that fit a terminal. A text with a secret is not changed: a line break could hide the secret from the guard of the stream. */
 export const fitLines = ({ secrets }: CliIo, stream: TextStream, text: string, kept?: RegExp | null): string =>

@@ -193,7 +193,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       if (history.runs.length > 0 || !hasErrors(history.diagnostics)) report(renderHistoryText(history, reportOptions()))
     },
     progress: () => {
-      bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
+      bar = progressBar(io.stderr, !quiet && io.env['TERM'] !== 'dumb', () => io.now().getTime())
       return bar
     },
   }
@@ -288,7 +288,7 @@ export function estimateOfRest(elapsed: number, done: number, total: number): st
   return `, about ${durationText(Math.round(seconds / step) * step)} left`
 }
 
-/** A progress bar for long work, with an estimate of the rest; shows nothing if the stream is not a terminal. */
+/** A progress bar for long work, with an estimate of the rest; shows nothing if the stream is not a terminal, or cannot erase a line. */
 function progressBar(stream: TextStream, enabled: boolean, clock: () => number): ProgressBar {
   const start = clock()
   let drawnAt = 0

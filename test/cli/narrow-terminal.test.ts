@@ -88,3 +88,23 @@ test('a text with a secret is not wrapped, since a line break would hide the sec
   addSecret(secrets, 'providers.cloud.token', 'correct horse battery staple')
   expect(fitted()).toBe(text)
 })
+
+test.each([
+  ['xterm', true],
+  ['dumb', false],
+])('TERM=%s: whether a progress bar erases its line', async (TERM, isShown) => {
+  const scene = await open()
+  let time = 0
+  const now = (): Date => {
+    time += 1_000
+    return new Date(time)
+  }
+  const { stderr } = await scene.runIn({ columns: 80, now, env: { TERM, NO_COLOR: '1' } }, 'plan')
+  expect(stderr.includes('\r\u001b[2K')).toBe(isShown)
+})
+
+test('a terminal of unknown size has 80 columns', async () => {
+  const scene = await open()
+  const [unknown, usual] = [await shownAt(scene, 0, 'plan'), await shownAt(scene, 80, 'plan')]
+  expect(unknown).toBe(usual)
+})
