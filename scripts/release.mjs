@@ -4,12 +4,13 @@
  *   zonewright-VERSION.tgz                 the npm package
  *   zonewright-VERSION-linux-x64           with --executable: the single executable, for the system that the script runs on
  *   zonewright-VERSION-docs.tar.gz         the documents as a site that opens from its files
+ *   zonewright-VERSION-notes.md            what CHANGELOG.md says of the version
  *   SHA256SUMS                             of all
  *   zonewright-VERSION.intoto.json         the provenance: an in-toto statement; with --sign-key also its signed envelope, zonewright-VERSION.intoto.dsse.json
  *
  * Options:
  *   --out FOLDER        instead of release/
- *   --url ADDRESS       where the files of the release will be, such as https://releases.example.com/v0.1.0; `init` writes it into workflows
+ *   --url ADDRESS       where the files of the release will be, such as https://releases.example.com/v0.2.0; `init` writes it into workflows
  *   --builder URI       who builds, for the provenance
  *   --sign-key FILE     an Ed25519 private key (PEM), to sign the provenance
  *   --executable        also build the executable
@@ -77,6 +78,7 @@ async function release({
     const files = [
       { name: `${base}.tgz`, path: packed },
       { name: `${base}-docs.tar.gz`, path: await packSite(work, tree, `${base}-docs`) },
+      { name: `${base}-notes.md`, path: writeNotes(work, base, manifest.version) },
     ]
     if (flags.executable) {
       const name = `${base}-${process.platform}-${process.arch}`
@@ -170,6 +172,17 @@ async function packSite(work, tree, name) {
   if (problems.length > 0) throw new Refused(`the documents may not be released:\n${problems.join('\n')}`)
   const path = join(work, `${name}.tar.gz`)
   writeFileSync(path, tarGz(join(work, 'site'), name, Number(git(['show', '--no-patch', '--format=%ct', 'HEAD']))))
+  return path
+}
+
+/** Returns the path of what the changelog says of the version. Its links lead to files that the notes do not have beside them, so only their texts stay. */
+function writeNotes(work, base, version) {
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(`## ${version}\n`))
+  if (notes === undefined) throw new Refused(`CHANGELOG.md does not say what version ${version} changes: add a section "## ${version}"`)
+  const path = join(work, `${base}-notes.md`)
+  const withoutLinks = notes.replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')
+  writeFileSync(path, `# Zonewright ${withoutLinks.slice(3).trim()}\n`)
   return path
 }
 

@@ -2,7 +2,18 @@
  * `npm run site [-- FOLDER]`: makes a site of README.md, docs/ and what they link to, in `site/` or the folder. It needs no server and no network: open
  * `index.html`. Dead links and pages that no other leads to are errors, one line each, and then nothing is written.
  */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,18 +21,22 @@ import { MAP, readNavigation, readPages, relativeLink } from './read-pages.mjs'
 
 const here = import.meta.dirname
 const MINISEARCH = join(dirname(createRequire(import.meta.url).resolve('minisearch')), '../..')
+/** Every site has this file. */
+const SECTIONS = 'site/sections.js'
 const quote = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 /**
  * Writes the site.
  * @param {string} root the repository
- * @param {string} out the folder of the site, which is replaced
+ * @param {string} out the folder of the site, which is replaced; other folders with files are refused
  * @returns {{ pages: number, problems: string[] }}
  */
 export function buildSite(root, out) {
   const { pages, pictures, problems } = readPages(root)
   const groups = readNavigation(root)
   if (problems.length === 0) problems.push(...unreachable(pages, groups))
+  if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, SECTIONS)))
+    problems.push(`${out}: this folder has other files than those of a site; name a new folder`)
   if (problems.length > 0) return { pages: pages.size, problems }
   mkdirSync(dirname(out), { recursive: true })
   const fresh = mkdtempSync(join(dirname(out), `.${basename(out)}-`))
@@ -31,7 +46,7 @@ export function buildSite(root, out) {
       writeFileSync(join(fresh, path), text)
     }
     for (const page of pages.values()) write(page.output, documentOf(page, pages, groups))
-    write('site/sections.js', `window.SECTIONS = ${JSON.stringify(sectionsOf(pages))}\n`)
+    write(SECTIONS, `window.SECTIONS = ${JSON.stringify(sectionsOf(pages))}\n`)
     for (const file of ['site.css', 'site.js']) write(`site/${file}`, readFileSync(join(here, file)))
     write('site/minisearch.js', readFileSync(join(MINISEARCH, 'dist/umd/index.js'), 'utf8').replace(/\n\/\/# source.*\n?$/, '\n'))
     write('site/minisearch.LICENSE.txt', readFileSync(join(MINISEARCH, 'LICENSE.txt')))

@@ -71,13 +71,13 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(await release(clone, '--url', 'https://releases.example.com/v1', '--out', other)).toMatchObject({ status: 0 })
     expect(readFileSync(join(other, `zonewright-${version}.tgz`)).equals(read(`zonewright-${version}.tgz`))).toBe(true)
     expect(readFileSync(join(other, 'SHA256SUMS')).equals(read('SHA256SUMS'))).toBe(true)
-    const [docs, statement, tarball] = ['-docs.tar.gz', '.intoto.json', '.tgz'].map((end) => `zonewright-${version}${end}`)
-    expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', docs, statement, tarball])
+    const parts = ['-docs.tar.gz', '-notes.md', '.intoto.json', '.tgz'].map((end) => `zonewright-${version}${end}`)
+    expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', ...parts])
     expect(git(clone, 'status', '--porcelain')).toBe('')
   })
 
   test('states its checksums, commit and packages; the signature is that of the key', () => {
-    const names = [`zonewright-${version}.tgz`, `zonewright-${version}-docs.tar.gz`]
+    const names = ['.tgz', '-docs.tar.gz', '-notes.md'].map((end) => `zonewright-${version}${end}`)
     const sums = names.map((name) => ({ name, sha256: createHash('sha256').update(read(name)).digest('hex') }))
     expect(read('SHA256SUMS').toString()).toBe(sums.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''))
     const text = read(`zonewright-${version}.intoto.json`)
@@ -105,6 +105,19 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     const site = join(user, `zonewright-${version}-docs`)
     expect(readFileSync(join(site, 'index.html'), 'utf8')).toContain('href="docs/installing.html"')
     expect(readFileSync(join(site, 'docs/installing.html'), 'utf8')).toContain('href="../site/site.css"')
+  })
+
+  test('has the changes of its version alone as notes, and is refused without them', async () => {
+    const notes = read(`zonewright-${version}-notes.md`).toString()
+    expect(notes).toMatch(new RegExp(`^# Zonewright ${version}\n\n`))
+    expect(notes).not.toMatch(/^## |\]\((?!https?:)/m)
+    const before = git(repository, 'rev-parse', 'HEAD').trim()
+    const changelog = join(repository, 'CHANGELOG.md')
+    writeFileSync(changelog, readFileSync(changelog, 'utf8').replace(`\n## ${version}\n`, '\n## 0.0.1\n'))
+    git(repository, 'commit', '-q', '-a', '-m', 'no notes')
+    const refused = await release(repository, '--out', join(repository, 'release/other'))
+    git(repository, 'reset', '-q', '--hard', before)
+    expect(`${refused.status} ${refused.stderr}`).toMatch(/^1 release: CHANGELOG\.md does not say what version /)
   })
 
   test('knows its address; it has the licences of bundled packages, and a lock file for the others only', async () => {

@@ -82,3 +82,13 @@ test('HTML in a document is text', () => {
   const { out } = siteOf({ 'README.md': '# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n' })
   expect(readFileSync(join(out, 'index.html'), 'utf8')).not.toMatch(/<script>|<img|href="javascript/)
 })
+
+test('a folder with other files is not replaced, an earlier site is', () => {
+  const { out } = siteOf({})
+  const root = dirname(out)
+  expect(buildSite(root, out).problems).toEqual([])
+  expect(buildSite(root, join(root, 'docs')).problems).toEqual([
+    `${join(root, 'docs')}: this folder has other files than those of a site; name a new folder`,
+  ])
+  expect(existsSync(join(root, 'docs/ttl.md'))).toBe(true)
+})
