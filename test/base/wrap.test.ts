@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { columnsOf, wrapText } from '../../src/base/wrap.ts'
+import { fc, forAll } from '../support/fast-check.ts'
 
 const lines = (...all: readonly string[]): string => all.join('\n')
 
@@ -31,12 +31,10 @@ test('lines without indentation continue after `hang` spaces, and kept lines sta
 test('any text: no broken word, and no line longer than the width but a single word', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '日'), minLength: 1, maxLength: 30 })
   const text = fc.array(fc.tuple(word, fc.constantFrom(' ', '  ', '\n', '\n  ')), { minLength: 1, maxLength: 30 })
-  fc.assert(
-    fc.property(text, fc.constantFrom(40, 60, 80), (parts, width) => {
-      const given = parts.flat().join('').trimEnd()
-      const wrapped = wrapText(given, width)
-      expect(wrapped.split(/\s+/)).toEqual(given.split(/\s+/))
-      for (const line of wrapped.split('\n')) if (/\S\S\s+\S/.test(line)) expect(columnsOf(line)).toBeLessThanOrEqual(width)
-    }),
-  )
+  forAll(100, text, fc.constantFrom(40, 60, 80), (parts, width) => {
+    const given = parts.flat().join('').trimEnd()
+    const wrapped = wrapText(given, width)
+    expect(wrapped.split(/\s+/)).toEqual(given.split(/\s+/))
+    for (const line of wrapped.split('\n')) if (/\S\S\s+\S/.test(line)) expect(columnsOf(line)).toBeLessThanOrEqual(width)
+  })
 })
