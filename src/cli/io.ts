@@ -65,6 +65,9 @@ export const processIo = (): CliIo => ({
 /** Columns of the terminal; 80 without one, or if its size is unknown. */
 export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns || 80)
 
+/** A command to copy, which would be two if it were two lines: in a list, a description follows after a gap. */
+export const COMMAND_LINE = /^ {2}(?:[A-Z_]+=\S+ )?zonewright (?!.*\S {2})/
+
 /** The text in lines that fit a terminal. A text with a secret is not changed: a line break could hide the secret from the guard of the stream. */
 export const fitLines = ({ secrets }: CliIo, stream: TextStream, text: string, kept?: RegExp | null): string =>
   stream.isTTY !== true || (secrets.guard?.find(text) ?? null) !== null ? text : wrapText(text, widthOf(stream), 2, kept)

@@ -23,14 +23,14 @@ import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../run/context/run-context.ts'
 import type { CommonOptions } from './command.ts'
-import { type CliIo, colorOf, fitLines, isWorkflow, type TextStream, widthOf } from './io.ts'
+import { type CliIo, COMMAND_LINE, colorOf, fitLines, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { readEvent } from './read-event.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
 export interface CliOutput extends ApplyOutput {
   /** Writes text on standard output as it is. */
   print(text: string): void
-  /** Writes prose on standard output, in lines that fit a terminal. */
+  /** Writes prose on standard output, in lines that fit a terminal. Commands stay whole. */
   printProse(text: string): void
   /** Writes a report on standard output, in the format of the command if absent. In a GitHub Actions job, a text report contains no workflow command. */
   report(text: string, format?: string): void
@@ -149,7 +149,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       return answer
     },
     print: (text) => void io.stdout.write(text),
-    printProse: (text) => void io.stdout.write(fitLines(io, io.stdout, text)),
+    printProse: (text) => void io.stdout.write(fitLines(io, io.stdout, text, COMMAND_LINE)),
     report,
     diagnostics: onStandardError,
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),

@@ -10,7 +10,7 @@ import { startProgramRunner } from '../load/program-loader.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, isRare, type SetAction, withCommonOptions, withHelpAll } from './command.ts'
-import { type CliIo, fitLines, widthOf, withPlainErrors, withWrite } from './io.ts'
+import { type CliIo, COMMAND_LINE, fitLines, type TextStream, widthOf, withPlainErrors, withWrite } from './io.ts'
 import { withPager } from './pager.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
@@ -211,15 +211,14 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
     .version(VERSION, '-V, --version')
     .exitOverride()
     .configureOutput({
-      // Commander wraps only descriptions, and none if the terms leave less than 40 columns. Paragraphs after them are in lines of about 80 columns.
-      writeOut: (text) => io.stdout.write(wrapText(text.replace(/(?<=^\S.{60,})\n(?=\S)/gm, ' '), widthOf(io.stdout), 0)),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => io.stdout.write(helpText(text, io.stdout)),
+      writeErr: (text) => io.stderr.write(helpText(text, io.stderr)),
       getOutHelpWidth: () => widthOf(io.stdout),
       getErrHelpWidth: () => widthOf(io.stderr),
       // `colorOf` decides on colours; commander would inspect the process itself.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      outputError: (text, write) => write(fitLines(io, io.stderr, usageError(text, program, argv))),
+      outputError: (text) => io.stderr.write(fitLines(io, io.stderr, usageError(text, program, argv))),
     })
     .enablePositionalOptions()
     .configureHelp({
@@ -234,6 +233,10 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
     })
     .addHelpText('after', HELP)
 }
+
+/** Commander wraps only descriptions, and none if the terms leave less than 40 columns. The paragraphs after them are in lines of about 80 columns. */
+const helpText = (text: string, stream: TextStream): string =>
+  wrapText(text.replace(/(?<=^\S.{60,})\n(?=\S)/gm, ' '), widthOf(stream), 0, COMMAND_LINE)
 
 /**
  * Commander's message as a diagnostic: `error: unknown option '--formt'` and, on its own line, `(Did you mean --format?)`. Without such a suggestion it says
