@@ -89,8 +89,12 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
   SRV: notes(
     'Location of a service: host and port',
     'RFC 2782',
-    ['_sip._tcp 3600 IN SRV 10 60 5060 sip1.example.com.', '_sip._tcp 3600 IN SRV 10 40 5060 sip2.example.com.'],
-    'The owner is `_SERVICE._PROTOCOL`. Clients take the lowest priority, and share load by weight. Target `.` says that the service does not exist.',
+    [
+      '_sip._tcp 3600 IN SRV 10 60 5060 sip.example.com.',
+      '_ldap._tcp 3600 IN SRV 10 60 389 ldap1.example.com.',
+      '_ldap._tcp 3600 IN SRV 10 40 389 ldap2.example.com.',
+    ],
+    'The name is `_SERVICE._PROTOCOL`. Clients take the lowest priority, and share load by weight. Target `.` says that the service does not exist.',
     'The target needs an address and may not be a CNAME.',
   ),
   CAA: notes(
@@ -98,7 +102,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'RFC 8659',
     ['@ 3600 IN CAA 0 issue "letsencrypt.org"', '@ 3600 IN CAA 0 iodef "mailto:security@example.com"'],
     'Tags: `issue`, `issuewild` (wildcards), `issuemail` (S/MIME), `iodef` (reports). `flags` is 0 if it is left out; 128 makes a tag critical.',
-    '`issue ";"` forbids all. The records of a name also hold for the names below it that have none.',
+    '`issue ";"` forbids all. The records of a name also apply to the names below it that have none.',
   ),
   HTTPS: notes(
     'How to reach a web server: protocols, ports, address hints',
