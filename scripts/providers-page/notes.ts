@@ -252,7 +252,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     when: 'at Amazon Route 53',
     requests: { fixed: 1, recordsPerRequest: 300, words: 'one look-up, one page for every 300 record sets' },
     remarks: [
-      'The changes of a plan are one batch that Route 53 carries out as a whole, as long as it has at most 1,000 records and 32,000 characters of data, those before and after together. A batch deletes the record sets as they were read, so Route 53 refuses it if another client changed one.',
+      'The changes of a plan are one batch that Route 53 carries out as a whole. Larger plans are divided: a batch has at most 1,000 records and 32,000 characters of data, before and after the change together. A batch deletes the record sets as they were read, so Route 53 refuses it if another client changed one.',
       'An ALIAS is one alias record set per address type. It leads to a name of the same zone, or to an AWS resource. It has the TTL of its target, whatever the definition says.',
       'Record sets with a routing policy or a health check, and aliases that plans cannot describe, are listed and left alone.',
       'Public or private zones are managed, as `zone_type` says. Route 53 adds the NS records of a new zone.',

@@ -146,7 +146,8 @@ export function readNavigation(root) {
     const [, group] = /^## (.+)$/.exec(line) ?? []
     if (group) groups.push({ group, entries: [] })
     const [, title, path, about] = /^- \[([^\]]+)\]\(([^)#]+)\)(?:: (.+))?/.exec(line) ?? []
-    if (title && groups.length > 0) groups.at(-1).entries.push({ title, about, path: posix.normalize(posix.join(posix.dirname(MAP), path)) })
+    if (title && groups.length > 0)
+      groups.at(-1).entries.push({ title, about, path: posix.normalize(posix.join(posix.dirname(MAP), path)) })
   }
   return groups
 }

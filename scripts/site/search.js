@@ -46,7 +46,7 @@ window.makeSearch = (sections) => {
   const options = {
     prefix: true,
     fuzzy: (term) => (term.length > 3 ? 0.25 : false),
-    boost: { title: 4, page: 2, about: 4 },
+    boost: { title: 4, page: 2, about: 8 },
     boostDocument: (_id, _term, { href }) => weightOf(href),
   }
 
