@@ -181,7 +181,8 @@ function writeNotes(work, base, version) {
   const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(`## ${version}\n`))
   if (notes === undefined) throw new Refused(`CHANGELOG.md does not say what version ${version} changes: add a section "## ${version}"`)
   const path = join(work, `${base}-notes.md`)
-  writeFileSync(path, `# Zonewright ${notes.slice(3).trim().replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')}\n`)
+  const withoutLinks = notes.replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')
+  writeFileSync(path, `# Zonewright ${withoutLinks.slice(3).trim()}\n`)
   return path
 }
 

@@ -102,11 +102,22 @@ const MAKES_TWICE: ReadonlySet<string> = new Set(['POST', 'PATCH'])
 /** Instead of the response that did not arrive. */
 export const DELETED: HttpResponse = { status: 204, headers: {}, text: '' }
 
+/** Both signals are those of a run, so its requests share one that joins them. */
+const joined = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>()
+
 function stopOf({ signal, stop }: ApiRequest): AbortSignal | undefined {
-  // Many requests listen to the signals of one run; Node warns of a leak from the eleventh on.
-  for (const one of [signal, stop]) if (one) setMaxListeners(0, one)
-  if (signal && stop) return AbortSignal.any([signal, stop])
-  return signal ?? stop
+  if (!signal || !stop) return withoutWarning(signal ?? stop)
+  const known = joined.get(signal) ?? new WeakMap<AbortSignal, AbortSignal>()
+  joined.set(signal, known)
+  const both = known.get(stop) ?? withoutWarning(AbortSignal.any([signal, stop]))
+  known.set(stop, both)
+  return both
+}
+
+/** Many requests listen to the signals of one run; Node warns of a leak from the eleventh on. */
+function withoutWarning<T extends AbortSignal | undefined>(signal: T): T {
+  if (signal) setMaxListeners(0, signal)
+  return signal
 }
 
 type Admission =

@@ -226,8 +226,12 @@ function runExchange(
   })
 }
 
-const firstValues = ({ headersDistinct }: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(Object.entries(headersDistinct).flatMap(([name, values]) => (values?.[0] === undefined ? [] : [[name, values[0]]])))
+/** Read from `rawHeaders`, since the other forms cost several times as much per response. */
+function firstValues({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const values: Record<string, string> = Object.create(null)
+  for (let i = 0; i < rawHeaders.length; i += 2) values[(rawHeaders[i] as string).toLowerCase()] ??= rawHeaders[i + 1] as string
+  return values
+}
 
 /** `1.5 s`, or whole seconds from ten on. */
 export const formatSeconds = (milliseconds: number): string =>
