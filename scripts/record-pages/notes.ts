@@ -51,7 +51,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Alias at a name with other records, such as the apex',
     'no RFC; some providers have it',
     '@ 3600 IN ALIAS host.example.net.',
-    'The provider answers with the addresses of the target. Cloudflare has it as a flattened CNAME, Route 53 and Google under their own names; plans know them.',
+    'The provider answers with the addresses of the target. Cloudflare calls it a flattened CNAME; Route 53 and Google have their own names for it. In definitions it is always ALIAS.',
   ),
   MX: notes(
     'Mail server of a domain',
@@ -71,20 +71,20 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Name server of a zone or of a delegation',
     'RFC 1035 section 3.3.11',
     ['team 3600 IN NS ns1.example.net.', 'team 3600 IN NS ns2.example.net.'],
-    'Those of the apex stay as the provider has them, unless the definition says `apex_ns: manage`.',
+    'NS records of the apex stay as the provider has them, unless the definition says `apex_ns: manage`.',
     'A name server inside the delegated zone needs glue: address records at its name in the parent zone.',
   ),
   SOA: notes(
     'Start of authority',
     'RFC 1035 section 3.3.13',
     [],
-    'A definition has no SOA record: `soa_email`, `refresh_sec`, `retry_sec`, `expire_sec`, `ttl_sec` and [`soa`](../definitions.md#soa) say what it contains, as far as the provider lets you.',
+    'A definition has no SOA record. Its contents come from `soa_email`, `refresh_sec`, `retry_sec`, `expire_sec`, `ttl_sec` and [`soa`](../definitions.md#soa), as far as the provider allows that.',
   ),
   PTR: notes(
     'Name of an address, in a reverse zone',
     'RFC 1035 section 3.3.12',
     'host 3600 IN PTR www.example.net.',
-    'The zone is a network: `domain: 192.0.2.0/24` is `2.0.192.in-addr.arpa`. See [reverse zones](../tasks/reverse-zones.md), also for PTR records that follow from A and AAAA records.',
+    'The zone is a network: `domain: 192.0.2.0/24` is `2.0.192.in-addr.arpa`. See [reverse zones](../tasks/reverse-zones.md), also for PTR records that are made from A and AAAA records.',
   ),
   SRV: notes(
     'Location of a service: host and port',
@@ -108,14 +108,14 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'How to reach a web server: protocols, ports, address hints',
     'RFC 9460',
     ['www 3600 IN HTTPS 1 . alpn="h3,h2" ipv4hint=192.0.2.1'],
-    'Priority 0 is the alias form: `0 target` and no parameters, also at the apex. `.` as target is the owner itself.',
+    'Priority 0 is the alias form: `0 target` without parameters, also at the apex. `.` as target is the name itself.',
     'A parameter is a text, a list of texts, or nothing for a key without a value (`no-default-alpn:`).',
   ),
   SVCB: notes(
     'How to reach a service: protocols, ports, address hints',
     'RFC 9460',
     ['_dns 3600 IN SVCB 1 dns.example.com. alpn=dot port=853'],
-    'As [HTTPS](HTTPS.md), for other protocols, whose documents say what the owner is.',
+    'Like [HTTPS](HTTPS.md), for other protocols. Their RFCs define the name of the record.',
   ),
   DS: notes(
     'Digest of a key of a signed child zone, in the parent',
@@ -128,7 +128,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Certificate or key of a TLS server (DANE)',
     'RFC 6698',
     `_443._tcp.www 3600 IN TLSA 3 1 1 ${SHA256}`,
-    "The owner is `_PORT._PROTOCOL.HOST`. `3 1 1`, the SHA-256 of the server's own key, is what mail servers use. The zone must be signed.",
+    "The name is `_PORT._PROTOCOL.HOST`. `3 1 1`, the SHA-256 of the server's own key, is what mail servers use. The zone must be signed.",
   ),
   SSHFP: notes(
     'Fingerprint of an SSH host key',
@@ -162,7 +162,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'OpenPGP key of a mail address',
     'RFC 7929',
     '5f0f2b2a9bda1b8dd54c1f6c2f2e1d4a7c1b3d1e9f0a2b4c6d8e0f12._openpgpkey 3600 IN OPENPGPKEY mQENBFVHm5sBCACk',
-    'The owner is the hash of the part before the @, then `_openpgpkey`.',
+    'The name is the hash of the part before the @, then `_openpgpkey`.',
   ),
   SMIMEA: notes(
     'S/MIME certificate of a mail address',
@@ -215,7 +215,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'SPF policy in an obsolete type of its own',
     'RFC 7208 section 3.1',
     '@ 3600 IN SPF "v=spf1 -all"',
-    'Obsolete. Mail servers read [TXT](TXT.md) alone.',
+    'Obsolete. Mail servers read only [TXT](TXT.md).',
   ),
   LUA: notes(
     'Script that PowerDNS runs for each answer',
