@@ -37,7 +37,7 @@ interface DemoOptions extends CommonOptions {
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  command.option('--zones <dir>', 'the definitions (default: those of the package)')
+  command.option('--zones <dir>', 'the definitions (default: the examples in the package)')
   setAction(command, demo)
 }
 

@@ -296,7 +296,7 @@ function configFor({ output, provider, options, seen }: InitContext, path: strin
     # For the name server, here BIND (docs/tasks/name-servers.md#a-folder-that-your-server-serves):
     # check: named-checkzone
     # reload: rndc reload {zone}
-    # list: {format: bind, file: /var/lib/bind/zones.conf, reload: rndc reconfig}`
+    # list: {format: bind, file: ${JSON.stringify(`${folder}/zones.conf`)}, reload: rndc reconfig}`
   return configText({ name: 'files', entry }, glob)
 }
 
