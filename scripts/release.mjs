@@ -72,13 +72,14 @@ async function release({
   const base = `${manifest.name}-${manifest.version}`
   const work = mkdtempSync(join(tmpdir(), 'zonewright-release-'))
   try {
+    const notes = writeNotes(work, base, manifest.version)
     const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
     const tree = makeTree(work, manifest)
     const packed = await packTarball(work, tree, manifest, tarball)
     const files = [
       { name: `${base}.tgz`, path: packed },
       { name: `${base}-docs.tar.gz`, path: await packSite(work, tree, `${base}-docs`) },
-      { name: `${base}-notes.md`, path: writeNotes(work, base, manifest.version) },
+      { name: `${base}-notes.md`, path: notes },
     ]
     if (flags.executable) {
       const name = `${base}-${process.platform}-${process.arch}`
@@ -175,13 +176,13 @@ async function packSite(work, tree, name) {
   return path
 }
 
-/** Returns the path of what the changelog says of the version. Its links lead to files that the notes do not have beside them, so only their texts stay. */
+/** Returns the path of what the changelog says of the version. Its links lead to files that the notes do not have beside them: links in parentheses are left out, of the others the text stays. */
 function writeNotes(work, base, version) {
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(`## ${version}\n`))
   if (notes === undefined) throw new Refused(`CHANGELOG.md does not say what version ${version} changes: add a section "## ${version}"`)
   const path = join(work, `${base}-notes.md`)
-  const withoutLinks = notes.replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')
+  const withoutLinks = notes.replaceAll(/ \(\[[^\]]*\]\((?!https?:)[^)]*\)\)/g, '').replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')
   writeFileSync(path, `# Zonewright ${withoutLinks.slice(3).trim()}\n`)
   return path
 }

@@ -126,7 +126,7 @@ describe('explain', () => {
   test('is text of at most 80 columns, with colours on a terminal', async () => {
     const { stdout } = expectEnd(await cli(['explain', 'ptr-conflict'], { ...setting, env: { FORCE_COLOR: '1' } }), 0)
     expect(stdout).toContain('\n\u001b[2m  mended, zones/2.0.192.in-addr.arpa.yaml:\u001b[22m\n    domain: 2.0.192.in-addr.arpa\n')
-    expect(stdout).toContain('\u001b[36mauto_ptr: true\u001b[39m')
+    expect(stdout).toContain('\u001b[1mauto_ptr: true\u001b[22m')
     const { stdout: plain } = expectEnd(await cli(['explain', 'ptr-conflict'], setting), 0)
     expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([])
   })

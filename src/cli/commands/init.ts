@@ -50,7 +50,7 @@ export function configure(command: Command, setAction: SetAction): void {
       command
         .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}; alone: write only these`)
         .argParser(oneOf(CI_SITES))
-        .default(undefined, 'that of the repository'),
+        .default(undefined, 'as in the repository'),
     )
     .option('-y, --yes', 'do not ask')
   withVariableOption(command).addHelpText('after', HELP)
