@@ -121,12 +121,6 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
   return finish(at, failure(problem.message), context, `${field?.key}: `)
 }
 
-/** Why a digest with an odd number of digits is too short for its type, the last field before it; null if that is unknown. */
-const oddDigest = (text: string, type: string, before: string) =>
-  text.length % 2 === 1 && /^[0-9a-f]+$/i.test(text)
-    ? (rdataProblem(type, `${before} ${text}`) ?? digestProblem(type, `${before} ${text}`))
-    : null
-
 /** The nodes of a value's fields by key; aliases are resolved. */
 function fieldNodes(node: YamlMapping, fields: readonly FormField[], context: ValueContext): Map<string, YamlNode> {
   const given = new Map<string, YamlNode>()
@@ -163,7 +157,9 @@ function readFieldNode(field: FormField, node: YamlNode, before: string, context
     problems.report('value-missing', node.at, context.subject, `${field.key} is empty`)
     return null
   }
-  const odd = field.kind === 'hex' ? oddDigest(node.text, context.type, before) : null
+  // The field before a digest says how many digits it has.
+  const data = field.kind === 'hex' && /^(?:[0-9a-f]{2})*[0-9a-f]$/i.test(node.text) ? `${before} ${node.text}` : null
+  const odd = data === null ? null : (rdataProblem(context.type, data) ?? digestProblem(context.type, data))
   if (odd) return finish(node.at, failure(`${quoted(node.text)} ${odd.message}`), context, `${field.key}: `, 'Copy the whole digest.')
   return readField(field.kind, node, field.key, context)
 }

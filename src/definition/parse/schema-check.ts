@@ -350,9 +350,7 @@ function reportType(types: unknown, { node, path, part }: Place, { subject, keys
   }
   if (subject.endsWith(' SOA')) {
     const hint = 'Remove the record; soa_email: hostmaster@example.com sets the mail address of the SOA.'
-    return void problems.report('schema-type', node.at, subject, 'a definition has no SOA record, because its settings define the SOA', {
-      hint,
-    })
+    return void problems.report('schema-type', node.at, subject, 'a definition has no SOA record: its settings define it', { hint })
   }
   const hint = part === 'records' ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.' : typeHint(wanted, node, keysAt(path))
   problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })

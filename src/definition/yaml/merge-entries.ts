@@ -72,7 +72,7 @@ function describeDuplicate({ key, value }: YamlEntry, earlier: YamlEntry): [mess
     return [`the key ${shown} is given twice`, value.kind === 'scalar' ? 'Keep one of them.' : 'Rename one, or merge the two.']
   const has = `${shown} has ${before.includes('CNAME') ? 'a CNAME record' : `${[...new Set(before)].join(', ')} records`} already`
   if ([...before, ...types].includes('CNAME')) return [`${has}, and a CNAME must be alone at its name`, 'Remove one of the two.']
-  return [has, `Put all into one list: ${shown}: [${[...before, ...types].map((type) => `{type: ${type}, …}`).join(', ')}].`]
+  return [has, `Put all into one list: ${shown}: [{type: ${before[0]}, …}, {type: ${types[0]}, …}].`]
 }
 
 /** The types of the records that a node looks like; empty if it looks like anything else. */

@@ -133,10 +133,7 @@ export type EditSubject = Pick<RecordEdit, 'zone' | 'name'> & { readonly type?: 
 /** There is nothing to change or remove. */
 export const noSuchRecords = (edit: EditSubject, atName: readonly string[] = []): Diagnostic =>
   editProblem(edit, 'record-unknown', 'the definition has no such records', {
-    hint:
-      atName.length > 0
-        ? `the name has ${listed(atName)} records`
-        : `"zonewright render ${edit.zone.slice(0, -1)}" shows those that it has`,
+    hint: atName.length > 0 ? `the name has ${listed(atName)} records` : `"zonewright render ${edit.zone.slice(0, -1)}" shows its records`,
   })
 
 /** An error about an edit; its message begins with the name and type. */
