@@ -67,7 +67,7 @@ export function* digestLength({ zone }: ZoneIndex): Iterable<Finding> {
     yield {
       message: `${name} ${type}: the digest ${problem.message}`,
       at,
-      hint: 'copy the whole digest, or correct its type',
+      hint: 'copy the whole digest, or write the type of the digest that you have',
     }
   }
 }

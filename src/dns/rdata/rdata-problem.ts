@@ -48,7 +48,7 @@ const ASSOCIATION_DIGEST: Check = (fields) => {
   const problem = digestOf(ASSOCIATION, 'matching_type')(fields)
   // RFC 6698 section 2.1.1; 255 is for private use.
   return problem && Number(fields[0]) > 3 && fields[0] !== '255'
-    ? { ...problem, message: `${problem.message}; certificate_usage ${fields[0]} is not assigned` }
+    ? { ...problem, message: `${problem.message}; certificate_usage ${fields[0]} is not assigned, only 0 to 3 are` }
     : problem
 }
 const ZONE_DIGEST = digestOf(ZONE, 'hash_algorithm')

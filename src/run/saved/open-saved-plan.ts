@@ -89,8 +89,11 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   if (args.length > 1) {
     const arePlans = await Promise.all(args.map((argument) => namesPlan(cwd, argument)))
     const kinds = args.map((argument, i) => `${argument} is a ${arePlans[i] ? 'plan file' : 'zone'}`)
-    const problem = arePlans.includes(false) ? `either one plan file or zones, not both: ${listed(kinds, 3)}` : `only one plan file`
-    usage('error', `apply takes ${problem}`, AMBIGUOUS)
+    const plan = args[arePlans.indexOf(true)]
+    if (arePlans.includes(false)) {
+      const hint = `"zonewright apply ${plan}" applies that plan; without a plan file, apply plans the zones and applies that`
+      usage('error', `apply takes either one plan file or zones, not both: ${listed(kinds, 3)}`, hint)
+    } else usage('error', 'apply takes only one plan file', AMBIGUOUS)
   }
   if (target !== undefined)
     usage('error', `--target cannot be used with a saved plan, which is applied unchanged`, 'give --target to "zonewright plan --out"')
