@@ -44,7 +44,7 @@ export declare function zone(name: string, settings: ZoneSettings, ...records: R
 /** Records of any type, such as `TYPE65280` with data as `\# LENGTH HEX`. */
 export declare function record(name: string, type: string, value?: unknown, options?: RecordOptions): RecordSet
 
-/** Reads a file below the folder of the config; the path is relative to this program. A CSV file gives a row per line, by the names in its first one. */
+/** Reads a file below the folder of the config; the path is relative to this program. Each line of a CSV file becomes an object; the first line has its keys. */
 export declare function load(path: `${string}.csv`): Record<string, string>[]
 // biome-ignore lint/suspicious/noExplicitAny: as JSON.parse
 export declare function load(path: string): any

@@ -59,7 +59,7 @@ export function referenceOf(text) {
   const block = (list) => `\`\`\`ts\n${list.join('\n\n').replaceAll('export declare ', '').replaceAll('export ', '')}\n\`\`\``
   return `# Functions of programs
 
-\`zonewright/definition\` has these functions. This page is made of its types.
+\`zonewright/definition\` has these functions. This page is generated from its types.
 
 ## Zones and helpers
 

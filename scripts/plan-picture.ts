@@ -11,9 +11,9 @@ const CLASSES: Readonly<Record<string, string>> = {
   2: 'dim',
   31: 'red',
   32: 'green',
-  33: 'yellow',
-  36: 'cyan',
+  35: 'magenta',
   '1;31': 'red bold',
+  '1;35': 'magenta bold',
 }
 
 /** What ends a style. */
@@ -22,11 +22,11 @@ const RESET: ReadonlySet<string> = new Set(['', '22', '39', '22;39'])
 const STYLE = `
   rect { fill: #ffffff; stroke: #d0d7de }
   text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; fill: #1f2328; white-space: pre }
-  .bold { font-weight: bold } .dim { fill: #59636e } .red { fill: #c1121f } .green { fill: #116329 } .yellow { fill: #7d4e00 } .cyan { fill: #0b6e8a }
+  .bold { font-weight: bold } .dim { fill: #59636e } .red { fill: #c1121f } .green { fill: #116329 } .magenta { fill: #8250df }
   @media (prefers-color-scheme: dark) {
     rect { fill: #0d1117; stroke: #3d444d }
     text { fill: #e6edf3 }
-    .dim { fill: #9198a1 } .red { fill: #ff7b72 } .green { fill: #56d364 } .yellow { fill: #e3b341 } .cyan { fill: #76e3ea }
+    .dim { fill: #9198a1 } .red { fill: #ff7b72 } .green { fill: #56d364 } .magenta { fill: #d2a8ff }
   }
 `
 

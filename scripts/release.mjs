@@ -72,9 +72,8 @@ async function release({
   const base = `${manifest.name}-${manifest.version}`
   const work = mkdtempSync(join(tmpdir(), 'zonewright-release-'))
   try {
-    const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
-    // First, since it may refuse what takes a minute.
     const notes = writeNotes(work, base, manifest.version)
+    const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
     const tree = makeTree(work, manifest)
     const packed = await packTarball(work, tree, manifest, tarball)
     const files = [
@@ -177,16 +176,14 @@ async function packSite(work, tree, name) {
   return path
 }
 
-/** Returns the path of what the changelog says of the version. The notes have no files beside them, so a link in parentheses becomes the path of its page, and of others the text stays. */
+/** Returns the path of what the changelog says of the version. Its links lead to files that the notes do not have beside them: links in parentheses are left out, of the others the text stays. */
 function writeNotes(work, base, version) {
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   const notes = changelog.split(/^(?=## )/m).find((section) => section.startsWith(`## ${version}\n`))
   if (notes === undefined) throw new Refused(`CHANGELOG.md does not say what version ${version} changes: add a section "## ${version}"`)
   const path = join(work, `${base}-notes.md`)
-  const link = String.raw`\[([^\]]*)\]\((?!https?:)([^)#]*)[^)]*\)`
-  const withPaths = notes.replaceAll(new RegExp(String.raw`\(${link}\)`, 'g'), '($2)').replaceAll(new RegExp(link, 'g'), '$1')
-  const where = `The pages in parentheses are in the package, and in ${base}-docs.tar.gz as a site: docs/installing.md says how to install and verify a release.`
-  writeFileSync(path, `# Zonewright ${withPaths.slice(3).trim()}\n\n${where}\n`)
+  const withoutLinks = notes.replaceAll(/ \(\[[^\]]*\]\((?!https?:)[^)]*\)\)/g, '').replaceAll(/\[([^\]]*)\]\((?!https?:)[^)]*\)/g, '$1')
+  writeFileSync(path, `# Zonewright ${withoutLinks.slice(3).trim()}\n`)
   return path
 }
 

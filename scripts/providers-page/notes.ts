@@ -17,6 +17,8 @@ export interface ProviderNotes {
   readonly requests: PlanRequests
   /** What happens to another client's change, if the provider notices it without a precondition. */
   readonly conflict?: string
+  /** How zones are created, if a setting decides whether they are. */
+  readonly newZones?: string
   /** What other settings make of this type. */
   readonly variant?: { readonly settings: string; readonly when: string; readonly setup: string; readonly requests: string }
   /** Sentences about the provider. */
@@ -75,6 +77,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     when: 'at Cloudflare',
     requests: { fixed: 1, recordsPerRequest: 5000, words: 'one look-up, one page for every 5,000 records' },
     conflict: 'is found by a read just before the call',
+    newZones: 'created empty, then filled; only with `account_id`',
     remarks: [
       'Up to 200 changes (with `plan: pro` or higher 3,500) are one batch, which Cloudflare carries out as a whole. Its name servers learn each record on its own.',
       'Whether a record is proxied, its comment, its tags and its settings stay as they are. A new address or CNAME beside proxied ones is proxied too.',
@@ -198,7 +201,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'A call changes records one by one; then one request publishes all of them. A record that changes keeps its identifier.',
-      'If the publication fails, the report says so, and the next `apply` repeats it. The same holds after an `apply` that was interrupted or failed.',
+      'If the publication fails, the report says so, and the next `apply` repeats it. After an `apply` that was interrupted or failed, it is repeated, too.',
       'The types DKIM, DMARC and SPF of OVHcloud are TXT in definitions. Texts are printable ASCII characters without quotes and backslashes.',
       'Zones are ordered at OVHcloud, so they are neither created nor deleted. The SOA record belongs to OVHcloud.',
     ],
@@ -249,7 +252,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     when: 'at Amazon Route 53',
     requests: { fixed: 1, recordsPerRequest: 300, words: 'one look-up, one page for every 300 record sets' },
     remarks: [
-      'The changes of a plan are one batch that Route 53 carries out as a whole, as long as it has at most 1,000 records and 32,000 characters of data, those before and after together. A batch deletes the record sets as they were read, so Route 53 refuses it if another client changed one.',
+      'The changes of a plan are one batch that Route 53 carries out as a whole. Larger plans are divided: a batch has at most 1,000 records and 32,000 characters of data, before and after the change together. A batch deletes the record sets as they were read, so Route 53 refuses it if another client changed one.',
       'An ALIAS is one alias record set per address type. It leads to a name of the same zone, or to an AWS resource. It has the TTL of its target, whatever the definition says.',
       'Record sets with a routing policy or a health check, and aliases that plans cannot describe, are listed and left alone.',
       'Public or private zones are managed, as `zone_type` says. Route 53 adds the NS records of a new zone.',

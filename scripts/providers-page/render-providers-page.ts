@@ -13,7 +13,7 @@ export function renderProvidersPage(types: readonly (readonly [type: string, cap
     const notes = PROVIDER_NOTES[type]
     if (notes === undefined) throw new Error(`scripts/providers-page/notes.ts has nothing about the provider type ${type}`)
     const facts = describeCapabilities(capabilities)
-    return { type, notes, facts: { ...facts, conflict: notes.conflict ?? facts.conflict } }
+    return { type, notes, facts: { ...facts, conflict: notes.conflict ?? facts.conflict, newZones: notes.newZones ?? facts.newZones } }
   })
   const columns = (...subjects: readonly CapabilitySubject[]): string =>
     table(

@@ -61,7 +61,15 @@ function exampleSections(type: string, examples: readonly string[]): string {
   const octodns = OCTODNS_TYPES.has(type)
     ? `\nIn octoDNS's layout:\n\n${fence('yaml', printOctodnsZone({ ...zone, defaultTtl: null }).text)}`
     : ''
-  return `## Example\n\n${own}${octodns}\nIn a zone file:\n\n${fence('', `${examples.join('\n')}\n`)}`
+  const command = `\nBy a command:\n\n${fence('sh', commandOf(examples[0] as string))}`
+  return `## Example\n\n${own}${octodns}\nIn a zone file:\n\n${fence('', `${examples.join('\n')}\n`)}${command}`
+}
+
+/** The command that adds the record of a line of a zone file. */
+function commandOf(line: string): string {
+  const [, owner = '', ttl = '', type = '', data = ''] = /^(\S+) (\d+) IN (\S+) (.+)$/.exec(line) ?? []
+  const value = /^[\w.:-]+$/.test(data) ? data : `'${data}'`
+  return `zonewright record add example.com ${owner} ${type} ${value} --ttl ${ttl}\n`
 }
 
 /** The zone of examples. Throws if they have an error. */

@@ -46,8 +46,8 @@ export function buildSite(root, out) {
       writeFileSync(join(fresh, path), text)
     }
     for (const page of pages.values()) write(page.output, documentOf(page, pages, groups))
-    write(SECTIONS, `window.SECTIONS = ${JSON.stringify(sectionsOf(pages))}\n`)
-    for (const file of ['site.css', 'site.js']) write(`site/${file}`, readFileSync(join(here, file)))
+    write(SECTIONS, `window.SECTIONS = ${JSON.stringify(sectionsOf(pages, groups))}\n`)
+    for (const file of ['site.css', 'site.js', 'search.js']) write(`site/${file}`, readFileSync(join(here, file)))
     write('site/minisearch.js', readFileSync(join(MINISEARCH, 'dist/umd/index.js'), 'utf8').replace(/\n\/\/# source.*\n?$/, '\n'))
     write('site/minisearch.LICENSE.txt', readFileSync(join(MINISEARCH, 'LICENSE.txt')))
     for (const path of pictures) {
@@ -77,11 +77,15 @@ function unreachable(pages, groups) {
   return [...pages.keys()].filter((path) => !reached.has(path)).map((path) => `${path}: no page leads here`)
 }
 
-function sectionsOf(pages) {
+/** What the search finds. The first section of a page has the words of the map about it, too. */
+function sectionsOf(pages, groups) {
+  const entries = new Map(groups.flatMap((group) => group.entries.map((entry) => [entry.path, entry])))
   const list = []
-  for (const { output, title, sections } of pages.values())
-    for (const section of sections)
-      list.push({ id: list.length, page: title, href: output + (section.anchor && `#${section.anchor}`), ...section })
+  for (const { path, output, title, sections } of pages.values())
+    for (const { anchor, ...section } of sections) {
+      const { title: name = '', about = '' } = (anchor === '' && entries.get(path)) || {}
+      list.push({ id: list.length, page: title, href: output + (anchor && `#${anchor}`), about: `${name} ${about}`, ...section })
+    }
   return list
 }
 

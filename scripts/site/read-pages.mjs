@@ -145,8 +145,9 @@ export function readNavigation(root) {
   for (const line of readFileSync(join(root, MAP), 'utf8').split('\n')) {
     const [, group] = /^## (.+)$/.exec(line) ?? []
     if (group) groups.push({ group, entries: [] })
-    const [, title, path] = /^- \[([^\]]+)\]\(([^)#]+)\)/.exec(line) ?? []
-    if (title && groups.length > 0) groups.at(-1).entries.push({ title, path: posix.normalize(posix.join(posix.dirname(MAP), path)) })
+    const [, title, path, about] = /^- \[([^\]]+)\]\(([^)#]+)\)(?:: (.+))?/.exec(line) ?? []
+    if (title && groups.length > 0)
+      groups.at(-1).entries.push({ title, about, path: posix.normalize(posix.join(posix.dirname(MAP), path)) })
   }
   return groups
 }

@@ -40,7 +40,7 @@
 
   const input = document.querySelector('.search input')
   const list = document.querySelector('.search ol')
-  let index
+  let searching
   const load = (file) =>
     new Promise((resolve, reject) => {
       const script = document.createElement('script')
@@ -49,41 +49,17 @@
       script.onerror = reject
       document.head.append(script)
     })
-  const makeIndex = async () => {
-    await Promise.all([load('minisearch.js'), load('sections.js')])
-    const fields = ['title', 'page', 'text']
-    const made = new MiniSearch({ fields, storeFields: ['title', 'page', 'href', 'text'], processTerm: stemOf })
-    made.addAll(window.SECTIONS)
-    return made
+  const makeSearch = async () => {
+    await Promise.all(['minisearch.js', 'sections.js', 'search.js'].map(load))
+    return window.makeSearch(window.SECTIONS)
   }
-  /** "upgrade" and "upgrading" are one word for the search, as are "lets" and "let". */
-  const stemOf = (term) => {
-    const word = term.toLowerCase()
-    return word.length > 3 ? word.replace(/(?<=..)(?:ings?|ed|es|s|e)$/, '') : word
-  }
-
-  /** People search for tasks and troubles more often than for a type of the library or a decision. */
-  const WEIGHTS = [
-    [/at-3-am/, 4],
-    [/diagnostics|changelog/i, 0.7],
-    [/docs\/(?:tasks|records|[\w-]+\.html)|^index/, 2],
-    [/docs\/(?:decisions|library|contributors|service)\//, 0.5],
-  ]
-  const weightOf = (href) => WEIGHTS.find(([path]) => path.test(href))?.[1] ?? 1
 
   const show = async () => {
     const query = input.value.trim()
-    index ??= makeIndex()
-    const searched = await index
+    searching ??= makeSearch()
+    const search = await searching
     if (query !== input.value.trim()) return
-    const options = {
-      prefix: true,
-      fuzzy: (term) => (term.length > 3 ? 0.25 : false),
-      boost: { title: 4, page: 2 },
-      combineWith: 'AND',
-      boostDocument: (_id, _term, { href }) => weightOf(href),
-    }
-    const found = query === '' ? [] : searched.search(query, options).slice(0, 12)
+    const found = query === '' ? [] : search(query)
     list.hidden = query === ''
     list.replaceChildren(...found.map((one) => entryOf(one)))
     if (query !== '' && found.length === 0) list.append(Object.assign(document.createElement('li'), { textContent: 'Nothing found' }))

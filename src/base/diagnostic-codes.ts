@@ -202,7 +202,7 @@ export const DIAGNOSTIC_CODES = {
   'plan-file-invalid': 'A file is not a saved plan that can be applied.',
   'plan-file-changed': 'A saved plan was changed after it was saved.',
   'plan-file-signature': 'The signature of a saved plan is missing, unchecked or made with another key.',
-  'plan-file-version': 'Another version of the program made a saved plan, in a format that this one does not read.',
+  'plan-file-version': 'A saved plan has a format that this program does not read.',
   'plan-file-target': 'A target differs from the one a saved plan was made for.',
   'plan-outdated': 'Another run has changed the zone since the plan was made.',
   'plan-stale': 'A zone has changed since its plan was made.',

@@ -1,5 +1,6 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
 import { noSecrets } from '../base/secret-guard.ts'
+import { wrapText } from '../base/wrap.ts'
 import type { RecordedRun } from '../library/run.ts'
 import { plainLines } from '../report/workflow-command.ts'
 import type { ProcessEnvironment } from '../run/context/run-context.ts'
@@ -61,8 +62,15 @@ export const processIo = (): CliIo => ({
   secrets: noSecrets(),
 })
 
-/** Columns of the terminal; 80 without one. */
-export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns ?? 80)
+/** Columns of the terminal; 80 without one, or if its size is unknown. */
+export const widthOf = (stream: TextStream): number => Math.max(40, stream.columns || 80)
+
+/** A command to copy, which would be two if it were two lines: in a list, a description follows after a gap. */
+export const COMMAND_LINE = /^ {2}(?:[A-Z_]+=\S+ )?zonewright (?!.*\S {2})/
+
+/** The text in lines that fit a terminal. A text with a secret is not changed: a line break could hide the secret from the guard of the stream. */
+export const fitLines = ({ secrets }: CliIo, stream: TextStream, text: string, kept?: RegExp | null): string =>
+  stream.isTTY !== true || (secrets.guard?.find(text) ?? null) !== null ? text : wrapText(text, widthOf(stream), 2, kept)
 
 /** Whether to colour a stream: terminals, unless `--no-color` or NO_COLOR is given; with FORCE_COLOR always. */
 export function colorOf(stream: TextStream, io: CliIo, option: boolean | undefined): boolean {

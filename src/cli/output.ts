@@ -23,13 +23,15 @@ import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../run/context/run-context.ts'
 import type { CommonOptions } from './command.ts'
-import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
+import { type CliIo, COMMAND_LINE, colorOf, fitLines, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { readEvent } from './read-event.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
 export interface CliOutput extends ApplyOutput {
-  /** Writes text on standard output. */
+  /** Writes text on standard output as it is. */
   print(text: string): void
+  /** Writes prose on standard output, in lines that fit a terminal. Commands stay whole. */
+  printProse(text: string): void
   /** Writes a report on standard output, in the format of the command if absent. In a GitHub Actions job, a text report contains no workflow command. */
   report(text: string, format?: string): void
   /** Writes a report that has these formats. */
@@ -64,6 +66,10 @@ const SHOWN_WITHOUT_CHANGES = 4
 /** Above this number of diagnostics, their counts follow. */
 const COUNTED_ABOVE = 10
 
+/** The line of a record in a plan. With `--verbose` it has the whole value, and a terminal copies it as one line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a style begins with ESC
+const RECORD_ROW = /^(?:\u001b\[[0-9;]*m)? {2}[+-] /
+
 export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   const quiet = options.quiet === true
   const verbose = options.verbose === true
@@ -73,7 +79,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   let bar: ProgressBar | null = null
   const say = (text: string): void => {
     bar?.clear()
-    io.stderr.write(`${oneLine(text)}\n`)
+    io.stderr.write(fitLines(io, io.stderr, `${oneLine(text)}\n`))
   }
   const reportOptions = (): ReportOptions => ({
     color: colorOf(io.stdout, io, options.color),
@@ -100,11 +106,14 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     const frames = secret ? undefined : (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
     const brief = stream.isTTY !== true && !verbose
     const color = colorOf(stream, io, options.color)
-    return renderDiagnostics(diagnostics, { color, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
+    const width = stream.isTTY === true ? widthOf(stream) : null
+    const text = renderDiagnostics(diagnostics, { color, width, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
+    return format === 'text' ? fitLines(io, stream, text) : text
   }
   /** A pager shows a long text, with its last line first if that is its summary. */
   const write = (text: string, as: string, isSummed: boolean): void => {
-    const shown = as === 'text' && isWorkflow(io) ? plainLines(text) : text
+    const fitted = as === 'text' ? fitLines(io, io.stdout, text, verbose ? RECORD_ROW : null) : text
+    const shown = as === 'text' && isWorkflow(io) ? plainLines(fitted) : fitted
     const first = isSummed ? `${text.trimEnd().split('\n').at(-1)}\n\n` : ''
     if (as !== 'text' || options.yes === true || io.pager?.show(first + shown) !== true) io.stdout.write(shown)
   }
@@ -140,6 +149,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       return answer
     },
     print: (text) => void io.stdout.write(text),
+    printProse: (text) => void io.stdout.write(fitLines(io, io.stdout, text, COMMAND_LINE)),
     report,
     diagnostics: onStandardError,
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
@@ -183,7 +193,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       if (history.runs.length > 0 || !hasErrors(history.diagnostics)) report(renderHistoryText(history, reportOptions()))
     },
     progress: () => {
-      bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
+      bar = progressBar(io.stderr, !quiet && io.env['TERM'] !== 'dumb', () => io.now().getTime())
       return bar
     },
   }
@@ -278,7 +288,7 @@ export function estimateOfRest(elapsed: number, done: number, total: number): st
   return `, about ${durationText(Math.round(seconds / step) * step)} left`
 }
 
-/** A progress bar for long work, with an estimate of the rest; shows nothing if the stream is not a terminal. */
+/** A progress bar for long work, with an estimate of the rest; shows nothing if the stream is not a terminal, or cannot erase a line. */
 function progressBar(stream: TextStream, enabled: boolean, clock: () => number): ProgressBar {
   const start = clock()
   let drawnAt = 0
@@ -334,6 +344,6 @@ export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise
       if (!answered) io.stderr.write('\n')
       end('no')
     })
-    terminal.question(`${question} [y/N] `, (text) => end(/^y(?:es)?$/i.test(text.trim()) ? 'yes' : 'no'))
+    terminal.question(fitLines(io, io.stderr, `${question} [y/N] `), (text) => end(/^y(?:es)?$/i.test(text.trim()) ? 'yes' : 'no'))
   })
 }

@@ -3,13 +3,14 @@ import { Command, CommanderError, Help } from 'commander'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.ts'
 import { assertNoSecret, isSecretExposed, LEAKED, redacted } from '../base/secret-guard.ts'
 import { VERSION } from '../base/version.ts'
+import { wrapText } from '../base/wrap.ts'
 import { failureOf } from '../library/run.ts'
 import { isProgramName } from '../load/definition-name.ts'
 import { startProgramRunner } from '../load/program-loader.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, isRare, type SetAction, withCommonOptions, withHelpAll } from './command.ts'
-import { type CliIo, widthOf, withPlainErrors, withWrite } from './io.ts'
+import { type CliIo, COMMAND_LINE, fitLines, type TextStream, widthOf, withPlainErrors, withWrite } from './io.ts'
 import { withPager } from './pager.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
@@ -91,7 +92,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   },
   ...{ del: 'remove', delete: 'remove', rm: 'remove', create: 'add', new: 'add', edit: 'set', replace: 'set', mv: 'rename' },
   ...{
-    '--dry-run': 'plan',
     '--json': '--format json',
     '--auto-approve': '--yes',
     '--doit': '--yes',
@@ -113,6 +113,7 @@ const ZONES_ARE_ARGUMENTS = 'zones are arguments, such as: zonewright plan examp
 /** What takes the place of commands and options of other tools. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'plan --dry-run': 'plan changes nothing: it is the dry run of apply',
+  'apply --dry-run': '"zonewright plan" shows what apply would change',
   'fmt --fix': 'fmt writes the files; --check only names those that differ',
   'fmt --write': 'fmt writes the files; --check only names those that differ',
   man: '"zonewright help COMMAND" shows its options',
@@ -154,9 +155,7 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
   // Node.js puts this character in the place of octets that are not UTF-8.
   const broken = argv.find((one) => one.includes('\ufffd'))
   if (broken !== undefined) {
-    io.stderr.write(
-      `${lineOf({ severity: 'error', code: 'usage', message: `the argument ${JSON.stringify(broken)} is not UTF-8 text` })}\n`,
-    )
+    io.stderr.write(lineOf(io, { severity: 'error', code: 'usage', message: `the argument ${JSON.stringify(broken)} is not UTF-8 text` }))
     return EXIT.failure
   }
   try {
@@ -179,7 +178,7 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.failure
     const failure = failureOf(error)
     if (failure === null) throw error
-    io.stderr.write(`${lineOf(failure)}\n`)
+    io.stderr.write(lineOf(io, failure))
     return EXIT.failure
   } finally {
     await io.pager.closed()
@@ -212,14 +211,14 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
     .version(VERSION, '-V, --version')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => io.stdout.write(helpText(text, io.stdout)),
+      writeErr: (text) => io.stderr.write(helpText(text, io.stderr)),
       getOutHelpWidth: () => widthOf(io.stdout),
       getErrHelpWidth: () => widthOf(io.stderr),
       // `colorOf` decides on colours; commander would inspect the process itself.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      outputError: (text, write) => write(usageError(text, program, argv)),
+      outputError: (text) => io.stderr.write(fitLines(io, io.stderr, usageError(text, program, argv))),
     })
     .enablePositionalOptions()
     .configureHelp({
@@ -234,6 +233,10 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
     })
     .addHelpText('after', HELP)
 }
+
+/** Commander wraps only descriptions, and none if the terms leave less than 40 columns. The paragraphs after them are in lines of about 80 columns. */
+const helpText = (text: string, stream: TextStream): string =>
+  wrapText(text.replace(/(?<=^\S.{60,})\n(?=\S)/gm, ' '), widthOf(stream), 0, COMMAND_LINE)
 
 /**
  * Commander's message as a diagnostic: `error: unknown option '--formt'` and, on its own line, `(Did you mean --format?)`. Without such a suggestion it says
@@ -302,13 +305,15 @@ async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<Exit
   })
   const status = await run({ ...given, stdout, stderr }).catch((error: unknown) => {
     if (!isSecretExposed(error)) throw error
-    stderr.write(`${lineOf(error.diagnostic)}\n`)
+    stderr.write(lineOf(given, error.diagnostic))
     return EXIT.failure
   })
   if (!secrets.hasLeaked) return status
-  stderr.write(`${lineOf(LEAKED)}\n`)
+  stderr.write(lineOf(given, LEAKED))
   return worstOf([status, EXIT.failure])
 }
 
-const lineOf = (diagnostic: Diagnostic): string =>
-  formatDiagnostic(diagnostic) + (diagnostic.hint === undefined ? '' : ` (${diagnostic.hint})`)
+function lineOf(io: CliIo, diagnostic: Diagnostic): string {
+  const hint = diagnostic.hint === undefined ? '' : ` (${diagnostic.hint})`
+  return fitLines(io, io.stderr, `${formatDiagnostic(diagnostic)}${hint}\n`)
+}

@@ -95,7 +95,7 @@ const ACTIONS: Readonly<Record<string, readonly [args: string, summary: string, 
   ],
   quota: [
     '<account> <quotas>',
-    'set its own quotas, such as domains=5,images=none; "none" for those of the service',
+    'set its own quotas, such as domains=5,images=none; "none" for the defaults',
     async (client, output, name, _options, quotas = '') => {
       output.print(describe(await client.request('PUT', `${pathOf(name)}/quotas`, await ownQuotas(quotas))))
     },

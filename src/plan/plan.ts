@@ -117,7 +117,7 @@ export interface DefaultTtl {
   readonly desired: number | null
 }
 
-/** The longest time in seconds that caches may hold an answer which a plan makes wrong, and an RRset that it holds for. */
+/** The longest time in seconds that caches may return an answer which a plan makes wrong, and an RRset with this time. */
 export interface CachedAnswers {
   readonly seconds: number
   readonly name: DomainName

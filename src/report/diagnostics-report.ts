@@ -1,6 +1,7 @@
 /** Renders diagnostics as text or as annotations. */
 import { type Diagnostic, formatDiagnostic, oneLine, placeText, relatedAndCalls, type SourcePosition } from '../base/diagnostic.ts'
 import { counted } from '../base/english.ts'
+import { columnsOf } from '../base/wrap.ts'
 import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
@@ -8,6 +9,8 @@ import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
+  /** The columns of the terminal; absent or null without one. */
+  readonly width?: number | null
   /** How to group diagnostics that have one cause. */
   readonly groups?: GroupOptions | undefined
   /** Makes the file names of annotations relative to the repository root; without it they do not change. */
@@ -28,7 +31,12 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: D
   const linesOf = sourceLines(options.frames)
   const isFramed = ({ code }: Diagnostic): boolean => options.brief !== true || code === 'program-failed' || code === 'program-limit'
   const textOf = (one: Diagnostic): string[] =>
-    diagnosticText(options.calls === true ? { ...one, related: relatedAndCalls(one) } : one, palette, isFramed(one) ? linesOf : null)
+    diagnosticText(
+      options.calls === true ? { ...one, related: relatedAndCalls(one) } : one,
+      palette,
+      isFramed(one) ? linesOf : null,
+      options.width ?? null,
+    )
   return sorted.map((one) => `${textOf(one).join('\n')}\n`).join('')
 }
 
@@ -44,7 +52,7 @@ export function countDiagnostics(diagnostics: readonly Diagnostic[]): string | n
 
 type SourceLines = (at: SourcePosition) => readonly string[]
 
-function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: SourceLines | null): string[] {
+function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: SourceLines | null, width: number | null): string[] {
   const { severity, code, at, hint, related = [] } = diagnostic
   const label = `${severity}[${code}]`
   const plain = formatDiagnostic(diagnostic)
@@ -57,7 +65,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
     return [more.length === 0 ? line : `${line} (${more.join('; ')})`]
   }
   const lines = [line]
-  if (at) lines.push(...codeFrame(linesOf(at), at, palette))
+  if (at) lines.push(...codeFrame(linesOf(at), at, palette, width))
   for (const other of related) lines.push(`  ${placeText(other.at)}: ${oneLine(other.message)}`)
   if (hint !== undefined) lines.push(`  ${palette.bold('hint:')} ${oneLine(hint)}`)
   return lines
@@ -77,26 +85,30 @@ function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
   }
 }
 
-/** Maximum number of columns of a source line; a longer one is cut around the position. */
+/** Maximum number of columns of a source line if there is no terminal; a longer one is cut around the position. */
 const WINDOW = 100
 
 /** The source line of the diagnostic, the lines before and after it, and a caret below the column. Empty if the file has no such line. */
-function codeFrame(lines: readonly string[], { line, column }: SourcePosition, palette: Palette): string[] {
+function codeFrame(lines: readonly string[], { line, column }: SourcePosition, palette: Palette, width: number | null): string[] {
   const text = lines[line - 1]
   if (text === undefined) return []
   const last = Math.min(lines.length, line + 1)
   const digits = String(last).length
   const at = Math.min(Math.max(0, column - 1), text.length)
-  const start = at > WINDOW - 20 ? at - Math.floor(WINDOW / 2) : 0
+  const window = width === null ? WINDOW : width - digits - '  >  | '.length
+  const start = at > window * 0.8 ? at - Math.floor(window / 2) : 0
   const frame: string[] = []
   for (let number = Math.max(1, line - 1); number <= last; number += 1) {
     const here = number === line
     const gutter = `${here ? '>' : ' '} ${String(number).padStart(digits)} |`
-    const shown = oneLine((lines[number - 1] ?? '').slice(start, start + WINDOW))
+    let shown = oneLine((lines[number - 1] ?? '').slice(start, start + window))
+    while (columnsOf(shown) > window) shown = [...shown].slice(0, -1).join('')
     frame.push(`  ${here ? gutter : palette.dim(gutter)}${shown === '' ? '' : ` ${shown}`}`)
     // Escaped characters before the column move the caret to the right.
     if (here)
-      frame.push(`  ${palette.dim(`  ${' '.repeat(digits)} |`)} ${' '.repeat(oneLine(text.slice(start, at)).length)}${palette.error('^')}`)
+      frame.push(
+        `  ${palette.dim(`  ${' '.repeat(digits)} |`)} ${' '.repeat(columnsOf(oneLine(text.slice(start, at))))}${palette.error('^')}`,
+      )
   }
   return frame
 }

@@ -1,4 +1,5 @@
 /** The documentation of a diagnostic as text for a terminal: headings, paragraphs, lists, tables and fenced blocks of our own pages. */
+import { wrapText } from '../base/wrap.ts'
 import type { Palette } from './palette.ts'
 
 /** Renders an entry in Markdown; paragraphs are wrapped at `width` columns. Code is coloured, or keeps its backticks without colours. */
@@ -31,20 +32,8 @@ function prose(text: string, width: number, palette: Palette, inline: (text: str
       const isRow = /^[-|]/.test(block) && blocks[at - 1]?.[0] === block[0]
       const after = at === 0 ? '' : isRow ? '\n' : '\n\n'
       if (/^#+ /.test(block)) return after + palette.bold(block.replace(/^#+ /, ''))
-      return after + inline(block.startsWith('|') ? block : wrapped(block.replace(/\s+/g, ' '), width, block.startsWith('- ') ? '  ' : ''))
-    })
-    .join('')
-}
-
-function wrapped(text: string, width: number, indent: string): string {
-  let column = 0
-  return text
-    .split(' ')
-    .map((word) => {
-      const fits = column === 0 || column + 1 + word.length <= width
-      const before = column === 0 ? '' : fits ? ' ' : `\n${indent}`
-      column = (fits ? column + (column === 0 ? 0 : 1) : indent.length) + word.length
-      return before + word
+      const text = inline(block.startsWith('|') ? block : block.replace(/\s+/g, ' '))
+      return after + (block.startsWith('|') ? text : wrapText(text, width, block.startsWith('- ') ? 2 : 0))
     })
     .join('')
 }

@@ -31,15 +31,16 @@ const PLAIN: Palette = {
   notice: plain,
 }
 
+/** Colours that are legible on light and dark backgrounds with the usual schemes: yellow and cyan are too bright for a light one, blue is too dark for a dark one. */
 const COLOURED: Palette = {
   bold: sgr('1', '22'),
   dim: sgr('2', '22'),
   added: sgr('32', '39'),
   removed: sgr('31', '39'),
-  changed: sgr('33', '39'),
+  changed: sgr('35', '39'),
   error: sgr('1;31', '22;39'),
-  warning: sgr('33', '39'),
-  notice: sgr('36', '39'),
+  warning: sgr('1;35', '22;39'),
+  notice: sgr('1', '22'),
 }
 
 export const paletteOf = (color: boolean): Palette => (color ? COLOURED : PLAIN)

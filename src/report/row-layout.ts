@@ -15,9 +15,11 @@ export interface RowStyle {
   readonly prefix: (marker: Marker) => string
 }
 
-/** Longer names do not widen the column. */
+/** Longer names do not widen the column. On a narrow terminal it leaves room for data, up to the least width. */
 const NAME_COLUMN = 32
-const LEAST_ROOM = 24
+const LEAST_NAME_COLUMN = 10
+/** Columns for the begin of a value and its length. */
+const LEAST_ROOM = 28
 /** Maximum length of data that only identify a record. */
 const LONGEST_MENTION = 60
 const GAP = '  '
@@ -37,12 +39,14 @@ export function layoutRows(rows: readonly ChangeRow[], style: RowStyle): string[
 
 function measure(rows: readonly ChangeRow[], style: RowStyle): Columns {
   const columns = { prefix: style.prefix('+').length, name: 1, ttl: 1, type: 1 }
-  for (const row of rows) {
-    if (row.subject === 'domain') continue
-    if (row.name.length <= NAME_COLUMN) columns.name = Math.max(columns.name, row.name.length)
-    columns.ttl = Math.max(columns.ttl, row.ttl.length)
-    columns.type = Math.max(columns.type, row.type.length)
+  const records = rows.filter((row) => row.subject === 'record')
+  for (const { ttl, type } of records) {
+    columns.ttl = Math.max(columns.ttl, ttl.length)
+    columns.type = Math.max(columns.type, type.length)
   }
+  const left = (style.width ?? Number.POSITIVE_INFINITY) - columns.prefix - columns.ttl - columns.type - 3 * GAP.length - LEAST_ROOM
+  const widest = Math.min(NAME_COLUMN, Math.max(LEAST_NAME_COLUMN, left))
+  for (const { name } of records) if (name.length <= widest) columns.name = Math.max(columns.name, name.length)
   return columns
 }
 
@@ -76,11 +80,19 @@ function recordLines(row: RecordRow, columns: Columns, style: RowStyle): string[
   const head = `${paint(style.prefix(row.marker) + name)}${GAP}${ttl}${GAP}${row.type.padEnd(columns.type)}${GAP}`
   const [first, ...above] = row.places
   const place = first === undefined ? '' : GAP + (style.calls && above.length > 0 ? `${first}, called at ${above.join(', ')}` : first)
-  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length + place.length
-  const room = roomFor(before, style)
+  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length
   // Of two long texts in one call, the first difference is visible.
-  const data = row.sameCall === null ? shorten(row.data, room) : shortenPair(row.data, row.sameCall.data, room)[0]
-  return [head + paint(data) + style.palette.dim(place)]
+  const data = (room: number): string =>
+    paint(row.sameCall === null ? shorten(row.data, room) : shortenPair(row.data, row.sameCall.data, room)[0])
+  const indent = ' '.repeat(columns.prefix + GAP.length)
+  const room = (style.width ?? Number.POSITIVE_INFINITY) - before
+  const roomBelow = room + before - indent.length
+  if (row.data.length + place.length <= room) return [head + data(roomFor(before + place.length, style)) + style.palette.dim(place)]
+  const places = place === '' ? [] : [indent + style.palette.dim(place.trim())]
+  const isBelow = row.data.length > room && (row.data.length <= roomBelow || room < LEAST_ROOM)
+  return isBelow
+    ? [head.trimEnd(), indent + data(roomFor(indent.length, style)), ...places]
+    : [head + data(roomFor(before, style)), ...places]
 }
 
 function domainLines(row: DomainRow, columns: Columns, style: RowStyle): string[] {

@@ -16,7 +16,7 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     [['apply', '--yess'], "unknown option '--yess' (Did you mean --yes?)"],
     [['plan', '--doit'], "unknown option '--doit' (Did you mean apply?)"],
     [['apply', '--doit'], "unknown option '--doit' (Did you mean --yes?)"],
-    [['apply', '--dry-run'], "unknown option '--dry-run' (Did you mean plan?)"],
+    [['apply', '--dry-run'], `unknown option '--dry-run' ("zonewright plan" shows what apply would change)`],
     [['plan', '--config-file', 'x'], "unknown option '--config-file' (Did you mean --config?)"],
     [['octodns-sync'], "unknown command 'octodns-sync' (Did you mean plan?)"],
     [['octodns-dump'], "unknown command 'octodns-dump' (Did you mean import?)"],
@@ -126,7 +126,7 @@ describe('explain', () => {
   test('is text of at most 80 columns, with colours on a terminal', async () => {
     const { stdout } = expectEnd(await cli(['explain', 'ptr-conflict'], { ...setting, env: { FORCE_COLOR: '1' } }), 0)
     expect(stdout).toContain('\n\u001b[2m  mended, zones/2.0.192.in-addr.arpa.yaml:\u001b[22m\n    domain: 2.0.192.in-addr.arpa\n')
-    expect(stdout).toContain('\u001b[36mauto_ptr: true\u001b[39m')
+    expect(stdout).toContain('\u001b[1mauto_ptr: true\u001b[22m')
     const { stdout: plain } = expectEnd(await cli(['explain', 'ptr-conflict'], setting), 0)
     expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([])
   })

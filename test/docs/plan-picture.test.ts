@@ -41,5 +41,5 @@ test('docs/images/plan.svg is current (otherwise: npm run update-plan-picture)',
 
 test('a picture has no escape sequence, and refuses those that it does not know', () => {
   expect(planPicture('x', '\u001b[32m+ <a>\u001b[39m')).toContain('<tspan class="green">+ &lt;a&gt;</tspan>')
-  expect(() => planPicture('x', '\u001b[35mx')).toThrow('"35"')
+  expect(() => planPicture('x', '\u001b[36mx')).toThrow('"36"')
 })

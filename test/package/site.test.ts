@@ -1,6 +1,7 @@
 /** The site of the documents: every link of the documents leads somewhere, and what it refuses. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createContext, runInContext } from 'node:vm'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildSite } from '../../scripts/site/build-site.mjs'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -9,8 +10,10 @@ const PROJECT = join(import.meta.dirname, '../..')
 
 describe('the site of this repository', () => {
   const site = join(temporaryDirectory(), 'site')
+  let search: ReturnType<typeof searchOf>
   beforeAll(() => {
     expect(buildSite(PROJECT, site).problems).toEqual([])
+    search = searchOf(site)
   })
 
   test('has a page for every document, and loads nothing from elsewhere', () => {
@@ -21,7 +24,45 @@ describe('the site of this repository', () => {
     for (const file of files.filter((name) => name.endsWith('.html')))
       expect(readFileSync(join(site, file), 'utf8').match(/(?:src|<link[^>]*href)="(?:\/|\w+:)[^"]*"/g), file).toBeNull()
   })
+
+  test.each([
+    ['SRV record', 'docs/records/SRV.html'],
+    ["Let's Encrypt", 'docs/tasks/acme-and-external-dns.html'],
+    ['lets encrypt', 'docs/tasks/acme-and-external-dns.html'],
+    ['certbot', 'docs/tasks/acme-and-external-dns.html'],
+    ['terraform import', 'docs/tasks/terraform.html'],
+    ['upgrade', 'docs/upgrading.html'],
+    ['upgrade 0.1.0 journal', 'docs/upgrading.html'],
+    ['old address', 'docs/at-3-am.html'],
+    ['troubleshooting', 'docs/at-3-am.html'],
+    ['apply killed in the middle', 'docs/at-3-am.html'],
+    ['how do I undo the last change?', 'docs/at-3-am.html'],
+    ['without downtime', 'docs/tasks/moving-zones.html'],
+    ['ttl-rouded', 'docs/diagnostics.html'],
+    ['how to back up the service', 'docs/service/running.html'],
+    ['two people must approve apex', 'docs/tasks/approvals.html'],
+    ['api nodejs', 'docs/library/index.html'],
+    ['dual provider', 'docs/tasks/several-providers.html'],
+    ['multi-provider cloudflare NS', 'docs/tasks/several-providers.html'],
+    ['BIND', 'docs/tasks/name-servers.html'],
+    ['what is a target', 'docs/glossary.html'],
+  ])('the search finds %s among the first three', (query, page) => {
+    const found = search(query).map(({ href }) => href.replace(/#.*/, ''))
+    expect(found.slice(0, 3)).toContain(page)
+  })
+
+  test('a query of which no word is in the documents finds nothing', () => {
+    expect(search('the qwxzqwxz')).toEqual([])
+  })
 })
+
+/** The search of a site, as a browser loads it. */
+function searchOf(site: string): (query: string) => readonly { readonly href: string }[] {
+  const window: Record<string, unknown> = {}
+  const context = createContext(Object.assign(window, { window, self: window, globalThis: window }))
+  for (const file of ['minisearch.js', 'sections.js', 'search.js']) runInContext(readFileSync(join(site, 'site', file), 'utf8'), context)
+  return runInContext('window.makeSearch(window.SECTIONS)', context)
+}
 
 /** Builds the site of a repository with these files. */
 function siteOf(files: Readonly<Record<string, string>>): { problems: readonly string[]; out: string } {

@@ -61,9 +61,9 @@ test('colours only the severity', () => {
 })
 
 describe('a source excerpt', () => {
-  const frameOf = (source: string, line: number, column: number): string[] =>
+  const frameOf = (source: string, line: number, column: number, width: number | null = null): string[] =>
     renderDiagnostics([{ severity: 'error', code: 'usage', message: 'm', at: { file: 'f', line, column } }], {
-      color: false,
+      ...{ color: false, width },
       frames: () => source,
     })
       .split('\n')
@@ -74,6 +74,7 @@ describe('a source excerpt', () => {
     ['of an empty file', '', 1, 1, ['  > 1 |', '      | ^']],
     ['after the end of a line', 'ab', 1, 9, ['  > 1 | ab', '      |   ^']],
     ['at the end of a file', 'a\nb', 2, 1, ['    1 | a', '  > 2 | b', '      | ^']],
+    ['with wide characters', '日本: x', 1, 5, ['  > 1 | 日本: x', '      |       ^']],
     ['with wider line numbers', 'x\n'.repeat(12), 9, 1, ['     8 | x', '  >  9 | x', '       | ^', '    10 | x']],
   ])('%s', (_, source, line, column, expected) => expect(frameOf(source, line, column)).toEqual(expected))
 
@@ -81,6 +82,18 @@ describe('a source excerpt', () => {
     const [line = '', caret = ''] = frameOf(`${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`, 1, 5_001)
     expect(line.length).toBeLessThan(120)
     expect(line[caret.indexOf('^')]).toBe('X')
+  })
+
+  test.each([
+    [60, 60],
+    [200, 200],
+  ])('%i columns: a long line is cut to the width', (width, length) => {
+    for (const column of [1, 50, 5_001]) {
+      const [line = '', caret = ''] = frameOf(`${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`, 1, column, width)
+      expect(line.length).toBe(length)
+      expect(line[caret.indexOf('^')]).toBe(column === 5_001 ? 'X' : 'a')
+    }
+    expect(frameOf('日本'.repeat(200), 1, 1, width)[0]).toHaveLength('  > 1 | '.length + (width - '  > 1 | '.length) / 2)
   })
 })
 

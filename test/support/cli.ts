@@ -13,18 +13,24 @@ export interface CliSetting {
   readonly now?: () => Date
   /** The text of standard input. */
   readonly input?: string
+  /** The columns of a terminal for both outputs; without it, there is no terminal. */
+  readonly columns?: number
   /** Provider types instead of those of config entries, by name. */
   readonly providerTypes?: GivenTypes
 }
 
 /** Runs the program in this process, with no terminal. */
-export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting) {
+export async function cli(
+  args: readonly string[],
+  { cwd, env = {}, now = () => new Date(), input = '', columns, providerTypes }: CliSetting,
+) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
     write: (text) => {
       written[name] += text
       return true
     },
+    ...(columns !== undefined && { isTTY: true, columns }),
   })
   const stdin = new PassThrough()
   stdin.end(input)

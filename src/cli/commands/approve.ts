@@ -12,7 +12,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .requiredOption('--key <file>', 'your private key, which "ssh-keygen -t ed25519" creates')
     .option('-y, --yes', 'do not ask')
     .option('--trusted-config <file>', 'the config of the base branch, whose list of keys applies')
-  withExamples(command, 'approve plan.json --key file:id_ed25519')
+  withExamples(command, 'approve plan.json --key ~/.ssh/dns-approval')
   setAction(command, approve)
 }
 

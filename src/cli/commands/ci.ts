@@ -29,7 +29,7 @@ export function configure(command: Command, setAction: SetAction): void {
   find
     .addArgument(find.createArgument('<what>', FINDABLE.join(', ')).argParser(oneOf(FINDABLE)))
     .option('--artifact <name>', 'the artifact (default: zonewright- and the word)')
-    .option('--from <path>', 'the workflow that made it, such as .github/workflows/dns.yml (default: that of this run)')
+    .option('--from <path>', 'the workflow that made it, such as .github/workflows/dns.yml (default: as in this run)')
   setAction(find, findJob)
 
   const apply = withConfigOption(subcommand(command, 'apply', 'apply the reviewed plan after a merge'))
@@ -37,7 +37,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--plan <path>', 'the reviewed plan, or a folder of several, if an earlier step has found it')
     .option('--from <job>', 'at GitLab: the job that made the plan (default: dns:plan)')
     .option('--artifact <path>', 'at GitLab: the path of the plan among the artifacts of that job', 'plan.json')
-    .option('--trusted-config <file>', 'take approvals and policies from this config (default: that of the commit before the push)')
+    .option('--trusted-config <file>', 'take approvals and policies from this config (default: the config of the commit before the push)')
     .option('--since <rev>', 'plan again only what has changed since this revision (default: the push)')
     .option('--fetch-history', 'if the clone is shallow, fetch the whole history first')
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger, 1800)

@@ -37,7 +37,7 @@ interface DemoOptions extends CommonOptions {
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  command.option('--zones <dir>', 'the definitions (default: those of the package)')
+  command.option('--zones <dir>', 'the definitions (default: the examples in the package)')
   setAction(command, demo)
 }
 
@@ -94,7 +94,7 @@ function numberedHeadings(output: CliOutput): PrintHeading {
   let count = 0
   return (title) => {
     count += 1
-    output.print(`${count === 1 ? '' : '\n'}== ${count}. ${title}\n\n`)
+    output.printProse(`${count === 1 ? '' : '\n'}== ${count}. ${title}\n\n`)
   }
 }
 
@@ -127,14 +127,14 @@ async function runDemo(context: DemoContext, { heading, zones, dns, flush }: Dem
   output.plan(planOf(second))
 
   heading('Queries to the name server')
-  await showQueries(second, dns, output.print)
+  await showQueries(second, dns, output.printProse)
 
   heading('Compare definitions with records, zone files and DNS answers: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
   output.verification({ zones: verified, diagnostics: second.diagnostics })
 
   heading('Next steps')
-  output.print(NEXT_STEPS)
+  output.printProse(NEXT_STEPS)
   const isComplete = !second.zones.some(hasChanges) && verified.every(isVerified)
   return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
 }

@@ -22,7 +22,7 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
   const codes = Object.keys(DIAGNOSTIC_CODES)
   if (code === undefined) {
     const width = Math.max(...codes.map((one) => one.length))
-    output.print(codes.map((one) => `${one.padEnd(width)}  ${meaningOfCode(one)}\n`).join(''))
+    output.printProse(codes.map((one) => `${one.padEnd(width)}  ${meaningOfCode(one)}\n`).join(''))
     return EXIT.done
   }
   if (!Object.hasOwn(DIAGNOSTIC_CODES, code) && !isPolicyCode(code)) {
@@ -35,7 +35,7 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
   }
   const entry = entryOf(isPolicyCode(code) ? 'policy-NAME' : code) ?? `${code}: ${meaningOfCode(code)}`
   const width = Math.min(widthOf(io.stdout), MAX_WIDTH)
-  output.print(renderExplanation(entry, width, paletteOf(colorOf(io.stdout, io, options.color))))
+  output.printProse(renderExplanation(entry, width, paletteOf(colorOf(io.stdout, io, options.color))))
   return EXIT.done
 }
 

@@ -50,7 +50,7 @@ export function configure(command: Command, setAction: SetAction): void {
       command
         .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}; alone: write only these`)
         .argParser(oneOf(CI_SITES))
-        .default(undefined, 'that of the repository'),
+        .default(undefined, 'as in the repository'),
     )
     .option('-y, --yes', 'do not ask')
   withVariableOption(command).addHelpText('after', HELP)
@@ -109,7 +109,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const sources = sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.')))
   const hasConfig = existingText(io.cwd, CONFIG_FILE) !== null
   if (path !== undefined && !existsSync(resolve(io.cwd, path)))
-    return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+    return refuse(output, `${path} does not exist`, `name ${EXPECTED}; for a new config run "zonewright init" alone`)
   const [source, ...others] = hasConfig && path === undefined ? ['config' as const] : sources
   if (others.length > 0) {
     const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)

@@ -151,7 +151,7 @@ export async function runEdit<Edit extends Edited>(
     output.say('Nothing was changed.')
     return EXIT.failure
   }
-  for (const { path, before, after: text } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, text ?? ''))
+  for (const { path, before, after: text } of edited.changes) output.printProse(textDiff(displayPath(path, io.cwd), before, text ?? ''))
   if (edited.others.length > 0) output.note(`Other zones change too: ${edited.others.join(', ')}`)
   after(edited, output, config)
   if (options.dryRun === true) output.note('Nothing was written.')

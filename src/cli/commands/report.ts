@@ -88,7 +88,8 @@ async function readRun(io: CliIo, name: string | undefined, { config: file }: Re
   if (unread !== null) return { report: null, diagnostics: [unread] }
   const { runs, diagnostics: unreadable } = readRuns(config.journal, ownProcess())
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)
-  if (found.run === null) return { report: null, diagnostics: [...unreadable, found.diagnostic] }
+  const missing = name === undefined ? {} : { message: `there is neither a file ${name} nor a run of that name` }
+  if (found.run === null) return { report: null, diagnostics: [...unreadable, { ...found.diagnostic, ...missing }] }
   const run = await readRunReport(found.run)
   // Any of them may be later than the last one that can be read.
   if (run.ok) return { report: { kind: 'plan', ...run.value }, diagnostics: name === undefined ? unreadable : [] }

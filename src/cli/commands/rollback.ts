@@ -10,7 +10,7 @@ export function configure(command: Command, setAction: SetAction): void {
   withPlanOptions(withConfigOption(command))
     .argument('[run-or-zone...]', 'the run (unless --last is given), then zones (default: all that it changed)')
     .addHelpText('after', HELP)
-    .option('--last', 'the latest run that changed something and is no rollback')
+    .option('--last', 'the latest run that changed something, except rollbacks and undone runs')
     .option('-o, --out <file>', 'save the plan instead of applying it, for "apply <file>"')
     .option('--overwrite', 'also overwrite later changes by other clients')
   setAction(withApplyOptions(withFormatOption(command, 'plan')), rollback)

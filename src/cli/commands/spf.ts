@@ -19,8 +19,8 @@ interface SpfCacheOptions extends CommonOptions {
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
-    .argument('[path...]', 'programs (default: those of the configuration)')
-    .option('--resolver <server>', 'ask this resolver (default: those of this machine)')
+    .argument('[path...]', 'programs (default: all in the configuration)')
+    .option('--resolver <server>', 'query this resolver (default: as on this machine)')
     .option('--dry-run', 'write nothing; name what has changed')
   setAction(command, spf)
 }

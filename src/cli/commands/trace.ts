@@ -12,11 +12,11 @@ import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
-    .argument('<name>', 'the name, absolute with or without the final dot', parsed(parseAbsoluteName))
+    .argument('<name>', 'the full name, such as www.example.com', parsed(parseAbsoluteName))
     .argument('[type]', 'the record type', parsed(parseTypeWord), 'A')
     .option('--target <name>', 'only this target')
-    .option('--nameserver <address>', 'ask this name server instead of those of the zone (repeatable)', server, [])
-    .option('--resolver <address>', 'ask this resolver instead of those of this machine (repeatable)', server, [])
+    .option('--nameserver <address>', "query this name server, not the zone's own (repeatable)", server, [])
+    .option('--resolver <address>', "query this resolver, not this machine's (repeatable)", server, [])
     .option('--parent-server <address>', 'ask this name server of the parent zone (repeatable)', server, [])
     .addHelpText('after', HELP)
   setAction(withFormatOption(command, 'trace'), trace)

@@ -66,13 +66,13 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   if (first.added.length + first.changed.length === 0) {
     // Removes the lock of a killed run.
     if (!(await write(context, []))) return EXIT.failure
-    output.print(`Nothing is missing:\n${list(first.kept)}`)
+    output.printProse(`Nothing is missing:\n${list(first.kept)}`)
     sayUnsetRelease(context, first.kept)
     await sayOutdatedJobs(context, preview.config)
     return EXIT.done
   }
   const { found } = preview
-  output.print(describe(preview, first, io.env))
+  output.printProse(describe(preview, first, io.env))
   const isAsked = options.yes !== true && (found !== undefined || first.changed.length > 0)
   const question = preview.run ? 'Run the program, and write these files?' : 'Write these files?'
   const answer = isAsked ? await output.ask(found === undefined ? 'Make these changes?' : question, new AbortController().signal) : 'yes'
@@ -91,7 +91,7 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   for (const step of prepared.nextSteps ?? []) output.say(step)
   const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
   const jobs = current.added.some(({ path }) => isJobFile(path)) ? jobSteps : ''
-  if (current.added.length > 0) output.print(steps + jobs)
+  if (current.added.length > 0) output.printProse(steps + jobs)
   sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
   await sayOutdatedJobs(context, prepared.config)
   return status
@@ -105,7 +105,7 @@ async function sayOutdatedJobs({ io, output, repository }: InitContext, config: 
     const existing = existingText(repository.root, resolve(io.cwd, path)) ?? ''
     return existing.includes('zonewright') && withoutPython(existing) !== withoutPython(text)
   })
-  if (isOutdated) output.print(`The CI jobs differ from what the config needs: zonewright init --ci ${repository.site} shows how\n`)
+  if (isOutdated) output.printProse(`The CI jobs differ from what the config needs: zonewright init --ci ${repository.site} shows how\n`)
 }
 
 /** Says which job files lack the release that CI is to install. */
@@ -115,7 +115,7 @@ function sayUnsetRelease({ io, output, repository: { root } }: InitContext, path
   if (unset.length === 0) return
   const all = unset.map(([, text]) => text).join('')
   const names = ['ZONEWRIGHT_TARBALL', 'ZONEWRIGHT_CHECKSUM'].filter((name) => all.includes(`${name}: ''`))
-  output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
+  output.printProse(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
 }
 
 async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
@@ -151,7 +151,7 @@ async function write({ io, output, repository: { root, below } }: InitContext, f
   const outcome = await endedBySignals(() => writeFiles(root, inRoot, options))
   const shown = (path: string): string => posix.relative(below, path)
   output.diagnostics(writeProblems(outcome, shown))
-  if (outcome.state === 'written' && outcome.written.length > 0) output.print(`Written:\n${list(outcome.written.map(shown))}`)
+  if (outcome.state === 'written' && outcome.written.length > 0) output.printProse(`Written:\n${list(outcome.written.map(shown))}`)
   if (outcome.state !== 'written' && !isPartlyWritten(outcome)) nothingWritten(output)
   return outcome.state === 'written'
 }
@@ -296,7 +296,7 @@ function configFor({ output, provider, options, seen }: InitContext, path: strin
     # For the name server, here BIND (docs/tasks/name-servers.md#a-folder-that-your-server-serves):
     # check: named-checkzone
     # reload: rndc reload {zone}
-    # list: {format: bind, file: /var/lib/bind/zones.conf, reload: rndc reconfig}`
+    # list: {format: bind, file: ${JSON.stringify(`${folder}/zones.conf`)}, reload: rndc reconfig}`
   return configText({ name: 'files', entry }, glob)
 }
 

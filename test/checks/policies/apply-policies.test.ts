@@ -157,14 +157,15 @@ describe('tests of policies', () => {
 
 const MORE = new URL('../../../examples/more-policies/', import.meta.url)
 
-describe('the examples of docs/tasks/policies.md', () => {
+describe('the examples of the documents', () => {
   const examples = [
     ...documentedPolicies('tasks/policies.md'),
+    ...documentedPolicies('tasks/approvals.md'),
     ...readdirSync(MORE).map((file) => readFileSync(new URL(file, MORE), 'utf8')),
   ]
 
-  test('are six, without errors', () => {
-    expect(examples).toHaveLength(6)
+  test('are seven, without errors', () => {
+    expect(examples).toHaveLength(7)
     for (const example of examples) expect(read(example).diagnostics).toEqual([])
   })
 
