@@ -151,7 +151,12 @@ export function breaksOfCode(
     const [, head = line, tail = ''] = /^(.*)(\).*)$/.exec(line) ?? []
     const parameters = (one: string): string => one.slice(head.length, one.length - tail.length)
     const isLonger = (one: string): boolean => one.startsWith(head) && one.endsWith(tail) && /^(?:, )?\w+\?: [^=]*$/.test(parameters(one))
-    return !take((one) => (tail !== '' && isLonger(one)) || one.startsWith(`${line} [`) || (isGiven(line) && one.startsWith(`${line} | `)))
+    const name = line.slice(0, Math.max(line.lastIndexOf(': '), line.lastIndexOf(' = ')) + 2)
+    const values = (one: string): readonly string[] => one.slice(name.length).split(' | ')
+    // Not a function, which may return it.
+    const isWider = (one: string): boolean =>
+      tail === '' && one.startsWith(name) && values(line).every((value) => values(one).includes(value))
+    return !take((one) => (tail !== '' && isLonger(one)) || one.startsWith(`${line} [`) || (isGiven(line) && isWider(one)))
   })
   const needed = left.filter((line) => {
     const [, owner = '', member = ''] = /^([\w$.'-]+): (?:readonly )?([\w$']+[^\w$'])/.exec(line) ?? []

@@ -143,7 +143,7 @@ describe('a change of types', () => {
       'PlanOptions: readonly a?: string\nPlanOptions: readonly b?: string',
       [],
     ],
-    ['another value of a setting', 'PlanOptions: readonly a?: string', 'PlanOptions: readonly a?: string | number', []],
+    ['another value of a setting', 'PlanOptions: readonly a?: string', 'PlanOptions: readonly a?: number | string', []],
     ['a parameter that may be left out', 'function f(a: string): void', 'function f(a: string, b?: number): void', []],
     ['a needed parameter', 'function f(a: string): void', 'function f(a: string, b: number): void', ['function f(a: string): void']],
     ['a parameter before', 'function f(a: string): void', 'function f(b?: number, a: string): void', ['function f(a: string): void']],
