@@ -197,9 +197,10 @@ async function register(
     .command(isNamed || args === null ? name : `${name} ${args}`)
     .summary(summary)
     .description(summary)
+  if (!isNamed) return
   if (args === null) withHelpAll(command)
   else withCommonOptions(command)
-  if (isNamed) (await load()).configure(command, setAction)
+  ;(await load()).configure(command, setAction)
 }
 
 function createProgram(io: CliIo, argv: readonly string[]): Command {
