@@ -36,10 +36,20 @@ export const withWrite = (stream: TextStream, write: (go: (text?: string) => unk
       if (key === 'write')
         return (text: unknown, ...more: unknown[]) =>
           write((changed) => Reflect.apply(target.write, target, [changed ?? text, ...more]), text)
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
+      return memberOf(target, key)
     },
   })
+
+function memberOf(stream: object, key: PropertyKey): unknown {
+  const value: unknown = Reflect.get(stream, key, stream)
+  return typeof value === 'function' ? value.bind(stream) : value
+}
+
+/** Standard input. Node.js opens it when `process.stdin` is first used, which takes milliseconds; few runs read it. */
+const STDIN = new Proxy({} as CliIo['stdin'], {
+  get: (_, key) => memberOf(process.stdin, key),
+  set: (_, key, value) => Reflect.set(process.stdin, key, value),
+})
 
 /** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'
@@ -55,7 +65,7 @@ export function withPlainErrors(io: CliIo, argv: readonly string[] = []): CliIo 
 export const processIo = (): CliIo => ({
   stdout: process.stdout,
   stderr: process.stderr,
-  stdin: process.stdin,
+  stdin: STDIN,
   env: process.env,
   cwd: process.cwd(),
   now: () => new Date(),
