@@ -66,6 +66,17 @@ function prepared(schema: Schema, context: Context): Check {
   }
 }
 
+/** The types of a schema as messages name them. */
+export const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'keys with values',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'nothing',
+}
+
 const IS_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number' && Number.isFinite(value),

@@ -43,9 +43,11 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] as number
 }
 
-/** The hint `Did you mean "x"?` for the nearest candidate, or the only one that contains the word; undefined if none is near. */
+/** The hint `Did you mean "x"?` for the two that begin with the word, the nearest one, or the only one that contains it; undefined if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const all = [...candidates]
+  const beginning = word.length < 3 ? [] : all.filter((one) => one.startsWith(word) && !one.endsWith('s'))
+  if (beginning.length === 2) return `Did you mean ${beginning.map((one) => JSON.stringify(one)).join(' or ')}?`
   const longer = word.length < 4 ? [] : all.filter((one) => normalize(one).includes(normalize(word)))
   const candidate = nearestWord(word, all) ?? (longer.length === 1 ? (longer[0] ?? null) : null)
   return candidate === null ? undefined : `Did you mean ${JSON.stringify(candidate)}?`

@@ -92,7 +92,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   },
   ...{ del: 'remove', delete: 'remove', rm: 'remove', create: 'add', new: 'add', edit: 'set', replace: 'set', mv: 'rename' },
   ...{
-    '--dry-run': 'plan',
     '--json': '--format json',
     '--auto-approve': '--yes',
     '--doit': '--yes',
@@ -114,6 +113,7 @@ const ZONES_ARE_ARGUMENTS = 'zones are arguments, such as: zonewright plan examp
 /** What takes the place of commands and options of other tools. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'plan --dry-run': 'plan changes nothing: it is the dry run of apply',
+  'apply --dry-run': '"zonewright plan" shows what apply would change',
   'fmt --fix': 'fmt writes the files; --check only names those that differ',
   'fmt --write': 'fmt writes the files; --check only names those that differ',
   man: '"zonewright help COMMAND" shows its options',

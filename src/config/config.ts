@@ -139,8 +139,9 @@ export interface ZoneRule {
   /** Whether its zones are deleted when their definition is removed; null for the value of the config. */
   readonly deleteRemoved: boolean | null
   readonly nameservers: readonly string[] | null
-  /** Null for the default rule. */
+  /** The positions of the rule and of its globs; null for the default rule. */
   readonly at: SourcePosition | null
+  readonly filesAt: SourcePosition | null
 }
 
 /** Defaults for settings that a definition does not have. */
@@ -177,6 +178,7 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   deleteRemoved: null,
   nameservers: null,
   at: null,
+  filesAt: null,
 }
 
 // The diagnostic for a target that the config does not define.

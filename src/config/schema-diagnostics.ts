@@ -1,19 +1,9 @@
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
-import type { SchemaError } from '../base/json-schema.ts'
+import { type SchemaError, TYPE_NAMES } from '../base/json-schema.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { YamlNode } from '../definition/yaml/yaml-node.ts'
 import { keyPosition, nodeAt, pointerSteps, positionAt } from '../definition/yaml/yaml-node.ts'
 import { parseTtl } from '../dns/ttl.ts'
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: 'a mapping',
-  array: 'a list',
-  string: 'text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  null: 'nothing',
-}
 
 /** The diagnostics for the errors of the schema validator, with their positions in the file. */
 export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
@@ -78,7 +68,7 @@ export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]
           return {
             severity: 'error',
             code: 'schema-value',
-            message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
+            message: `${what} must be one of ${listed(error.params['allowedValues'])}${actualText(root, path, error)}`,
             at,
             hint: suggestion(root, path, error.params['allowedValues']),
           }
@@ -175,6 +165,7 @@ function typeHint(root: YamlNode, path: readonly string[], error: SchemaError): 
   const node = nodeAt(root, path)
   const ttl = node?.kind === 'scalar' && path.at(-1) === 'timeout' ? parseTtl(node.text) : null
   if (ttl?.ok) return `write ${ttl.value}`
+  if (type === 'array' && node?.kind === 'mapping') return `write ${path.at(-1)}: [{${node.entries[0]?.key.text}: …}]`
   const number = type === 'number' && node?.kind === 'scalar' ? /^([0-9.]+)%$/.exec(node.text)?.[1] : undefined
   return number === undefined ? formHint([path.at(-1) ?? ''], error) : `write ${number}`
 }
@@ -183,7 +174,7 @@ function typeHint(root: YamlNode, path: readonly string[], error: SchemaError): 
 function actualText(root: YamlNode, path: readonly string[], { params }: SchemaError): string {
   if ([params['type']].flat().includes('string')) return ''
   const node = nodeAt(root, path)
-  if (node !== undefined && node.kind !== 'scalar') return `, not a ${node.kind === 'mapping' ? 'mapping' : 'list'}`
+  if (node !== undefined && node.kind !== 'scalar') return `, not ${node.kind === 'mapping' ? 'keys with values' : 'a list'}`
   return node?.kind === 'scalar' && /^[\w.%-]{1,12}$/.test(node.text) ? `, not ${JSON.stringify(node.text)}` : ''
 }
 

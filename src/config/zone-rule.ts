@@ -39,6 +39,7 @@ export function ruleOf(document: RuleDocument, index: number, providers: Readonl
     deleteRemoved: document.delete_removed ?? null,
     nameservers: nameserversOf(document.nameservers, [...path, 'nameservers'], reading),
     at: positionAt(reading.root, path),
+    filesAt: positionAt(reading.root, [...path, 'files']),
   }
 }
 

@@ -15,7 +15,7 @@ import { parseRecordType } from '../dns/record-type.ts'
 import { parseTtl } from '../dns/ttl.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { displayPath } from '../files/file-path.ts'
-import { readText } from '../files/read-text.ts'
+import { readText, similarFile } from '../files/read-text.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
 import { failedImport, type ImportedZones, type Importer, type ImportRequest, missingZones } from './importer.ts'
 
@@ -132,7 +132,7 @@ async function importTable({ source, zones: wanted, cwd, config }: ImportRequest
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
   const text = await readText(path, file, sourcePolicy({ ...config, cwd }, 'allowed'))
-  if (!text.ok) return failedImport(text.problem)
+  if (!text.ok) return failedImport({ hint: similarFile(path, cwd) ?? 'name the file with the records', ...text.problem })
   const diagnostics: Diagnostic[] = []
   const zones = read(text.text, file, (line, message) => {
     diagnostics.push({ severity: 'error', code: 'value-invalid', message, at: { file, line, column: 1 } })

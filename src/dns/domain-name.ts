@@ -200,7 +200,7 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
       if (ascii === null) return `the label ${JSON.stringify(unicode)} is not a valid internationalised label`
       label = Buffer.from(ascii, 'latin1')
     }
-    if (label.length === 0) return `${JSON.stringify(text)} has an empty label`
+    if (label.length === 0) return `${JSON.stringify(text)} ${text.includes('..') ? 'has two dots in a row' : 'begins with a dot'}`
     if (label.length > MAX_LABEL_OCTETS) {
       return `the label ${JSON.stringify(unicode || Buffer.from(label).toString('latin1'))} takes ${label.length} octets; ${MAX_LABEL_OCTETS} are allowed`
     }
@@ -242,7 +242,7 @@ function splitLabels(text: string): Result<{ labels: Uint8Array[]; absolute: boo
       unicode += text[i]
       continue
     }
-    if (code <= 0x20 || code === 0x7f) return failure(`${JSON.stringify(text)} has a space or control character`)
+    if (code <= 0x20 || code === 0x7f) return failure(`${JSON.stringify(text)} has a ${code === 0x20 ? 'space' : 'control character'}`)
     octets.push(lower(code))
     unicode += String.fromCharCode(lower(code))
   }

@@ -19,7 +19,7 @@ export function parseIpv6(text: string): Result<string> {
 /** What a text in place of an address probably is; empty if that is unknown. */
 function likelyMeaning(text: string): string {
   const parts = text.split(/[\s,]+/)
-  if (parts.length > 1 && parts.every((part) => isIPv4(part) || isIPv6(part))) return ' but several: write them as a list'
+  if (parts.length > 1 && parts.every((part) => isIPv4(part) || isIPv6(part))) return ' but several'
   const [, address = '', rest] = /^\[?([^[\]%/]*?)\]?(%.+|\/\d+|(?<=\]|\.\d+):\d+)$/s.exec(text) ?? []
   if (rest !== undefined && (isIPv4(address) || isIPv6(address))) return `: write ${address}, without ${rest}`
   const octets = /^\d+(?:\.\d+){1,9}$/.test(text) ? text.split('.') : []
@@ -28,7 +28,7 @@ function likelyMeaning(text: string): string {
   if (odd !== undefined) return Number(odd) > 255 ? ': its numbers must be at most 255' : ': its numbers must not begin with a zero'
   const digit = /^[0-9a-z:]*:[0-9a-z:]*$/i.test(text) ? /[g-z]/i.exec(text)?.[0] : undefined
   if (digit !== undefined) return `: ${quoted(digit)} is not a hexadecimal digit`
-  return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name, which a CNAME or ALIAS record can have as its value' : ''
+  return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name' : ''
 }
 
 /** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` if the text is not one. */

@@ -1,9 +1,12 @@
 /** Reads text files that may be hostile: size, type and encoding are checked. */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
+import { nearestWord } from '../base/nearest-word.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import { decodeZoneFile } from '../dns/zone-file/decode-zone-file.ts'
 import { notAFile } from './file-error.ts'
+import { displayPath } from './file-path.ts'
 import { refuseOpened, type SourcePolicy } from './source-policy.ts'
 
 /** Maximum size of a definition or config in octets. Twelve thousand records in the longest form take about two million. */
@@ -153,4 +156,14 @@ export function describeReadError(error: unknown): string {
   if (code === 'ENOTDIR') return 'cannot be read: a file is in the place of a folder'
   if (code === 'ELOOP') return 'is a symbolic link in a cycle'
   return `cannot be read (${code})`
+}
+
+/** The hint for a missing file: the one beside it with the most similar name; undefined if none is similar. */
+export function similarFile(path: string, cwd: string): string | undefined {
+  try {
+    const near = existsSync(path) ? null : nearestWord(basename(path), readdirSync(dirname(path)))
+    return near === null ? undefined : `did you mean ${displayPath(join(dirname(path), near), cwd)}?`
+  } catch {
+    return undefined
+  }
 }

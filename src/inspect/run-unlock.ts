@@ -80,7 +80,8 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
 
 function wantedZones(args: readonly string[], { run }: UnlockOptions): string[] | Diagnostic {
   const usage = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'usage', message, hint })
-  if (args.length > 0 === (run !== undefined)) return usage('name zones, or a run with --run', 'the error zone-locked names the run')
+  if (args.length > 0 === (run !== undefined))
+    return usage('unlock needs either zones or --run <run>', 'such as: zonewright unlock example.com; the error zone-locked names the run')
   if (run !== undefined && !isRunPrefix(run)) return usage(`--run ${JSON.stringify(run)} is not the name of a run`)
   const zones: string[] = []
   for (const text of args) {

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import type { Diagnostic } from '../base/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
 import { CONFIG_FILE, type Config, type ZoneRule } from '../config/config.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
@@ -18,7 +18,7 @@ import {
   withSlashes,
 } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
-import { describeReadError } from '../files/read-text.ts'
+import { describeReadError, similarFile } from '../files/read-text.ts'
 import { isHiddenName, type SourcePolicy, sourcePolicy } from '../files/source-policy.ts'
 import {
   type DefinitionKind,
@@ -107,10 +107,11 @@ async function searchRule(search: Search, rule: ZoneRule, globs: FileGlobs): Pro
     matched.add(path)
     addFound(search, path, name, rule)
   }
+  const reported = search.diagnostics.length
   for (const start of globs.starts) await searchStart(search, rule, globs, start, add)
   // A rule that excludes all present files is for files to come.
   const isForOthers = [...search.found.keys()].some((path) => globs.excludes(globPath(search, path)))
-  if (matched.size > 0 || !rule.enabled || isForOthers) return
+  if (matched.size > 0 || !rule.enabled || isForOthers || hasErrors(search.diagnostics.slice(reported))) return
   const shown = rule.files.map((glob) => JSON.stringify(glob)).join(', ')
   report(search, 'no-definitions', `no definition matches ${shown}`, rule, 'warning')
 }
@@ -156,7 +157,9 @@ async function searchStart(
 function reportUnreadable(search: Search, path: string, facts: string, rule: ZoneRule | null, given: readonly string[]): void {
   const hint = given.some((one) => one.includes('\\'))
     ? 'write / between folders, on every system: a backslash takes the next character literally'
-    : undefined
+    : rule === null
+      ? (similarFile(path, search.config.cwd) ?? 'name a definition, such as zones/example.com.yaml, or a folder of them')
+      : undefined
   report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, rule, 'error', hint)
 }
 
@@ -274,7 +277,7 @@ function refusePath(search: Search, path: string, rule: ZoneRule | null): boolea
   if (refused === null && unprintable === null) return false
   if (!search.refused.has(path)) {
     if (refused !== null) report(search, 'path-protected', `${shown} ${refused}`, rule)
-    else if (unprintable !== null) search.diagnostics.push({ ...unprintable, at: rule?.at ?? undefined })
+    else if (unprintable !== null) search.diagnostics.push({ ...unprintable, at: rule?.filesAt ?? undefined })
   }
   search.refused.add(path)
   return true
@@ -293,5 +296,5 @@ function report(
   severity: Diagnostic['severity'] = 'error',
   hint?: string,
 ): void {
-  search.diagnostics.push({ severity, code, message, at: rule?.at ?? undefined, hint })
+  search.diagnostics.push({ severity, code, message, at: rule?.filesAt ?? undefined, hint })
 }

@@ -11,6 +11,7 @@ import { unprintableNameError } from './definition-name.ts'
 /** An upper bound of paths on Linux (PATH_MAX), in characters. */
 const MAX_PATH_LENGTH = 4096
 
+const RELATIVE = 'a path starts at the folder of the file that includes it'
 const OUTSIDE = 'the path is outside the config folder; move the file into that folder'
 
 /**
@@ -54,7 +55,7 @@ export function createIncludeReader(
     } catch (error) {
       // The message must not reveal which files exist outside the config folder.
       const isElsewhere = !isInside(wanted, config.folder) && !isInside(wanted, root)
-      return failure(isElsewhere ? OUTSIDE : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}`)
+      return failure(isElsewhere ? OUTSIDE : `${displayPath(wanted, config.cwd)} ${describeReadError(error)}; ${RELATIVE}`)
     }
     if (!isInside(real, root)) return failure(OUTSIDE)
     const file = displayPath(real, cwd)

@@ -327,14 +327,14 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
 /** One error if nothing matches at all, instead of a warning per rule, unless another error explains it. */
 function nothingFound(found: readonly Diagnostic[], config: Config): readonly Diagnostic[] {
   if (hasErrors(found)) return found
-  const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
-  const message = `there are no definitions: no file matches ${globs} and is named ZONE.yaml, ZONE.zone or ZONE.db`
+  const globs = config.zoneRules.flatMap((rule) => rule.files.map((glob) => JSON.stringify(glob))).join(' or ')
+  const message = `there are no definitions: no file like example.com.yaml, .zone or .db matches ${globs}`
   const program = existsSync(resolve(config.cwd, 'dnsconfig.js')) ? 'dnsconfig.js' : 'what the folder has'
   const hint =
     config.file === null
       ? `"zonewright init" takes over ${program}, and writes a config`
-      : 'correct "files" in the config, or add a zone with "zonewright zone add"'
-  return [{ severity: 'error', code: 'no-definitions', message, hint }]
+      : `correct ${config.zoneRules[0]?.at ? 'the pattern' : '"files" in the config'}, or add a zone with "zonewright zone add"`
+  return [{ severity: 'error', code: 'no-definitions', message, at: config.zoneRules[0]?.filesAt ?? undefined, hint }]
 }
 
 /** Removes repeated diagnostics of files that several zones include. The list must be sorted. */

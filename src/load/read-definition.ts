@@ -159,11 +159,11 @@ export function withRules({ zone, enabled, includedFiles, lenient, diagnostics }
   return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...softened] }
 }
 
-/** The diagnostics of the DNS rules. If there are errors already, missing targets are not reported: the target's record may be the invalid one. */
+/** The diagnostics of the DNS rules. If there are errors, missing targets are not reported: the target's record may be the invalid one. */
 function checkRules(zone: DesiredZone | null, diagnostics: readonly Diagnostic[]): Diagnostic[] {
   if (zone === null) return []
   const found = checkZone(zone)
-  return hasErrors(diagnostics) ? found.filter((one) => one.code !== 'target-nonexistent') : found
+  return hasErrors([...diagnostics, ...found]) ? found.filter((one) => one.code !== 'target-nonexistent') : found
 }
 
 // Limits the records of all definitions of a run together: many small files that repeat records must not exhaust the memory.

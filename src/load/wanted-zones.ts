@@ -99,9 +99,7 @@ export function wantedZones(args: readonly string[] | undefined, config: Config,
       const idle = paths.filter(({ path, isFragment }) => isFragment && !used.has(resolveLinks(path)))
       return [
         ...missingNames(names, read, loaded, found),
-        ...matchless.map(({ argument }) =>
-          unknown(`no zone and no definition matches ${quoted(argument)}`, '"zonewright zones" lists them'),
-        ),
+        ...matchless.map(({ argument }) => unknown(`no zone and no definition matches ${quoted(argument)}`, LIST)),
         ...idle.map(({ argument }) =>
           unknown(
             `no definition of the config is in ${displayPath(resolve(cwd, argument), cwd)}, or includes it`,
@@ -139,6 +137,8 @@ export const isWanted = ({ definition, zone, files }: LoadedDefinition, wanted: 
 export const wantsReverse = (read: readonly (LoadedDefinition | null)[], wanted: WantedZones): boolean =>
   [...wanted.names].some(isReverseName) || read.some((one) => one?.zone && isReverseName(one.zone.name) && isWanted(one, wanted))
 
+const LIST = '"zonewright zones" lists the zones'
+
 const unknown = (message: string, hint: string | undefined): Diagnostic => ({ severity: 'error', code: 'zone-unknown', message, hint })
 
 function missingNames(
@@ -155,13 +155,16 @@ function missingNames(
     .map((name) =>
       disabled.has(name)
         ? unknown(`the definition of ${name} is disabled`, undefined)
-        : unknown(`there is no definition of ${name}`, otherZone(name, new Set([...known].filter((one) => one !== name)))),
+        : /\.(?:ya?ml|zone|db)\.$/.test(name)
+          ? unknown(`there is neither a file ${name.slice(0, -1)} nor a zone of that name`, LIST)
+          : unknown(`there is no definition of ${name}`, otherZone(name, new Set([...known].filter((one) => one !== name)))),
     )
 }
 
 /** The hint for an unknown zone. */
 function otherZone(name: DomainName, known: ReadonlySet<DomainName>): string | undefined {
-  if (/\.(?:ya?ml|zone|db)\.$/.test(name)) return `there is no file ${name.slice(0, -1)} either`
   const list = `${agreeing(known.size, 'the only zone is', 'the zones are')} ${[...known].sort().join(', ')}`
-  return didYouMean(name, known) ?? (known.size > 0 && known.size <= 5 ? list : undefined)
+  // A name in another top-level domain is hardly a typing mistake.
+  const others = [...known].filter((one) => one.replace(/[^.]*\.$/, '') !== name.replace(/[^.]*\.$/, ''))
+  return didYouMean(name, others) ?? (known.size > 0 && known.size <= 5 ? list : LIST)
 }

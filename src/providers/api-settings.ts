@@ -23,7 +23,7 @@ export function checkBaseUrl(
   }
   const url = parseUrl(address)
   if (key === 'base_url' && String(address).startsWith('env:')) return null
-  if (url === null) return refuse('schema-value', 'is not a URL', `such as ${example}`)
+  if (url === null) return refuse('schema-value', 'is not a URL', `write it with https://, such as ${example}`)
   if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
   if (url.username !== '' || url.password !== '') return refuse('schema-value', 'contains a user name or password')
   if (url.search !== '' || url.hash !== '') return refuse('schema-value', 'has a query or fragment')

@@ -14,10 +14,13 @@ describe('in a definition', () => {
     ['x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}', '"192.0.2.1" is an address, but'],
     ['x: {type: A, ttl: 99999999999, value: 192.0.2.1}', '99999999999 is more than the largest TTL'],
     ["x: {type: A, value: '2001:db8::1'}", '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
-    ['x: {type: AAAA, value: 192.0.2.1}', '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
-    ["x: {type: A, value: '192.0.2.1, 192.0.2.2'}", 'is not an IPv4 address but several: write them as a list'],
-    ['x: {type: AAAA, value: www.example.net}', 'is not an IPv6 address but a name, which a CNAME or'],
-    ['x: {type: A, value: 192.0.2.1, values: [192.0.2.2]}', '(Write all values below values, and remove value.)'],
+    ['x: {type: AAAA, value: 192.0.2.1}', '"192.0.2.1" is an IPv4 address, not an IPv6 one (Write type: A.)'],
+    ["x: {type: A, value: '192.0.2.1, 192.0.2.2'}", 'is not an IPv4 address but several (Write values: [192.0.2.1, 192.0.2.2].)'],
+    [
+      'x: {type: AAAA, value: www.example.net}',
+      'is not an IPv6 address but a name (Write the address, or {type: CNAME, value: www.example.net.}.)',
+    ],
+    ['x: {type: A, value: 192.0.2.1, values: [192.0.2.2]}', '(Write values: [192.0.2.1, 192.0.2.2], and remove value.)'],
     [
       'x: {type: A, value: 192.0.2.1, proxied: true}',
       '7:34: error[schema-unknown-key] x.example.com. A: unknown key "proxied" (Write it as cloudfl',
@@ -29,7 +32,7 @@ describe('in a definition', () => {
     [`${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
     [`${HEAD}records:\n  - {name: www, type: A}\n`, '(Write each name as a key: www: {type: A, value: 192.0.2.1}.)'],
     ['domain: https://example.com/\nrecords: {}\n', '"https://example.com/" is a URL, but a name is needed: write example.com.'],
-    ['$ORIGIN example.com.\nwww A 192.0.2.1\n', '(It looks like a zone file: name it ZONE.zone or ZONE.db.)'],
+    ['$ORIGIN example.com.\nwww A 192.0.2.1\n', '(Name it ZONE.zone or ZONE.db.)'],
     [indented, /7:2: error\[yaml-syntax\] the indentation .* \(Type these characters again: non-breaking space \(U\+00A0\)\. /],
     [
       'x: {type: TXT, value: “a”}',
@@ -90,7 +93,7 @@ test('every command that reads definitions warns once of one that no rule matche
 describe('on the command line', () => {
   test.each([
     ['zones/example.org.yaml', 'zones/example.org.yaml cannot be read (does it exist?'],
-    ['*.net', '("zonewright zones" lists them)'],
+    ['*.net', '("zonewright zones" lists the zones)'],
     ['other.test', '(the only zone is example.com.)'],
   ])('a zone named %s', async (zone, message) => {
     const scene = openScene()
@@ -116,7 +119,7 @@ describe('on the command line', () => {
     ...['diff', 'preview'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean plan?)`]),
     ...['push', 'sync'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean apply?)`]),
     ['frobnicate', 'unknown command \'frobnicate\' ("zonewright --help" lists the commands)'],
-    ['apply --dry-run', "unknown option '--dry-run' (Did you mean plan?)"],
+    ['apply --dry-run', `unknown option '--dry-run' ("zonewright plan" shows what apply would change)`],
     ['apply --frob', 'unknown option \'--frob\' ("zonewright apply --help" lists the options)'],
     ['plna', "unknown command 'plna' (Did you mean plan?)"],
     ['apply --auto-approve', "unknown option '--auto-approve' (Did you mean --yes?)"],
@@ -142,7 +145,9 @@ describe('on the command line', () => {
 
   test('shows a path outside the folder unchanged', async () => {
     const scene = openScene()
-    expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, { out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/ })
+    expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, {
+      out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist \(name a definition, /,
+    })
   })
 })
 

@@ -175,7 +175,7 @@ describe('a folder with', () => {
       '--yes',
       'terraform show -json terraform.tfstate > show.json',
     ],
-    ['nothing at the path', OCTODNS, 'elsewhere', 'there is nothing to take over at "elsewhere"'],
+    ['nothing at the path', OCTODNS, 'elsewhere', 'elsewhere does not exist'],
     [
       'an error in a zone',
       { ...ZONE_FILES, 'dns/example.org.zone': `${SOA}www A 192.0.2.300\n` },

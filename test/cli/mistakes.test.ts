@@ -23,7 +23,7 @@ const DIAGNOSTIC = /^(?:(\S+:\d+:\d+): )?(?:error|warning)\[[a-z-]+\] .*$/gm
 
 /** A hint in parentheses, or a cause that says what is needed. */
 const REMEDY =
-  /\(.+\)$|\bDid you mean |not a file$|\b(?:write|use|remove|move|must be|needs?|instead of|more than|at most|not a (?:whole )?number|hexadecimal|missing$|does not exist|(?:IPv4|IPv6) (?:address|one)|empty label|space or control|such as)\b/im
+  /\(.+\)$|\bDid you mean |not a file$|\b(?:write|use|remove|move|must be|needs?|instead of|more than|at most|not a (?:whole )?number|hexadecimal|missing$|does not exist|(?:IPv4|IPv6) (?:address|one)|two dots in a row|a space$|such as)\b/im
 
 /** Words that `glossary` of the project keeps from users. */
 const FOREIGN = /\b(?:holds?|held|formerl?y?|asked? for|calls?|told|anew|somebody|is of|are of)\b|undefined|\[object|NaN/

@@ -82,7 +82,7 @@ test.each([
   [[], 'name a file or a run'],
   [['plan.json', '--last'], 'name a file or a run'],
   [['nothing.json'], 'nothing.json'],
-  [['20200101T000000Z-none'], 'the journal has no run'],
+  [['20200101T000000Z-none'], 'there is neither a file 20200101T000000Z-none nor a run of that name'],
 ])('of %j: what to do', async (args, message) => {
   expect(await scene.run('report', ...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
 })

@@ -143,13 +143,13 @@ test('refuses a file with a hundred megabytes immediately', async () => {
   const scene = openScene({ files: { 'plan.json': '{' } })
   truncateSync(join(scene.folder, 'plan.json'), 100_000_000)
   const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
-  expect(stderr).toMatch(/^error\[plan-file-invalid\] plan\.json has 100000000 octets; a saved plan has at most/)
+  expect(stderr).toMatch(/^error\[plan-file-invalid\] the plan file plan\.json has 100000000 octets; a saved plan has at most/)
   expect(status).toBe(1)
 })
 
 test.each<[string, readonly string[], string]>([
-  ['a missing path', ['./plan.json'], 'error[plan-file-invalid] ./plan.json does not exist'],
-  ['a missing file name', ['plan.json'], 'error[plan-file-invalid] plan.json does not exist'],
+  ['a missing path', ['./plan.json'], 'error[plan-file-invalid] the plan file ./plan.json does not exist'],
+  ['a missing file name', ['plan.json'], 'error[plan-file-invalid] the plan file plan.json does not exist'],
   ['two files', ['./a.json', './b.json'], 'error[usage] apply takes only one plan file'],
   [
     'a file and a zone',

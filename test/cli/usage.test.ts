@@ -16,7 +16,7 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     [['apply', '--yess'], "unknown option '--yess' (Did you mean --yes?)"],
     [['plan', '--doit'], "unknown option '--doit' (Did you mean apply?)"],
     [['apply', '--doit'], "unknown option '--doit' (Did you mean --yes?)"],
-    [['apply', '--dry-run'], "unknown option '--dry-run' (Did you mean plan?)"],
+    [['apply', '--dry-run'], `unknown option '--dry-run' ("zonewright plan" shows what apply would change)`],
     [['plan', '--config-file', 'x'], "unknown option '--config-file' (Did you mean --config?)"],
     [['octodns-sync'], "unknown command 'octodns-sync' (Did you mean plan?)"],
     [['octodns-dump'], "unknown command 'octodns-dump' (Did you mean import?)"],

@@ -18,7 +18,7 @@ test.each([
   ['{for: 31d}', '1:19 "quarantine.for": it is more than 30 days'],
   ['{for: soon}', '1:19 "quarantine.for" must match pattern'],
   ['{for: ~}', '1:14 "quarantine.for" must be a whole number or text'],
-  ['[3]', '1:13 "quarantine" must be a mapping'],
+  ['[3]', '1:13 "quarantine" must be keys with values'],
 ])('quarantine: %s is an error with its place', (text, message) => {
   const [found = '', ...others] = read(`quarantine: ${text}`).diagnostics.map((one) => `${one.at?.line}:${one.at?.column} ${one.message}`)
   expect(found).toContain(message)

@@ -58,7 +58,7 @@ programs: {date: 2026-12-31}
     ...{ zones: null, zoneName: null, enabled: true, owner: null, targets: null, policy: null, allow: [], unsupported: null, apexNs: null },
     ...{ autoPtr: false, unmanaged: [], internal: false, ignore: [], safety: {}, deleteRemoved: null, nameservers: null },
   }
-  expect(config.zoneRules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
+  expect(config.zoneRules.map(({ at, filesAt: _, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
     { ...unset, files: ['zones/internal/*.yaml'], targets: ['lab'], policy: 'upsert-only', allow: ['deletes', 'apex-ns'], line: 9 },
     {
       ...unset,

@@ -69,14 +69,14 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       'create a duplicate key',
       'a:\n  type: A\n  ${k}: TXT\n  value: 192.0.2.1',
       'type',
-      ['a.yaml:3:3 error yaml-duplicate-key after replacing variables, the key "type" occurs twice in one mapping'],
+      ['a.yaml:3:3 error yaml-duplicate-key after replacing variables, the key "type" is given twice'],
       ['a.example.com. - A 192.0.2.1'],
     ],
     [
       'create a duplicate name',
       'a: {type: A, value: 192.0.2.1}\n${k}: {type: TXT, value: x}',
       'a',
-      ['a.yaml:2:1 error yaml-duplicate-key a.example.com.: "a" (line 1) and "a" are the same name'],
+      ['a.yaml:2:1 error yaml-duplicate-key a.example.com.: "a" and "a" are the same name'],
       ['a.example.com. - A 192.0.2.1', 'a.example.com. - TXT "x"'],
     ],
     [
@@ -90,9 +90,7 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
       'end a line',
       '${k}: {type: A, value: 192.0.2.1}',
       'a\\nb: {type: A}',
-      [
-        'a.yaml:1:1 error name-invalid example.com.: "a\\nb: {type: A}" is not a valid name: "a\\nb: {type: A}" has a space or control character',
-      ],
+      ['a.yaml:1:1 error name-invalid example.com.: not a valid name: "a\\nb: {type: A}" has a control character'],
       [],
     ],
   ])('does not %s', (_, text, value, problems, records) => {

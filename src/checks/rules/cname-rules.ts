@@ -11,26 +11,30 @@ const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC
  * Reports names that have a CNAME and other records (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Records that Cloudflare allows beside a proxied CNAME
  * are accepted here; plans refuse them at all other targets.
  */
-export function* cnameNotAlone({ byName, cnames }: ZoneIndex): Iterable<Finding> {
+export function* cnameNotAlone({ zone, byName, cnames }: Pick<ZoneIndex, 'zone' | 'byName' | 'cnames'>): Iterable<Finding> {
   for (const [name, cname] of cnames) {
     const settings = cname.settings ?? cname.providerSettings?.['cloudflare']
     const others = (byName.get(name) ?? []).filter(({ type }) => !ALLOWED_WITH_CNAME.has(type) && !mayBeBesideCname(type, { settings }))
     const first = others[0]
     if (!first) continue
     const types = [...new Set(others.map((record) => record.type))].sort().join(', ')
+    const [also, instead] =
+      name === zone.name ? [', and the apex has SOA and NS records', AT_APEX] : ['', 'move the other records to its target']
     yield {
-      message: `${name} cannot have a CNAME and also ${types} records: a CNAME must be alone at its name`,
+      message: `${name} cannot have a CNAME and also ${types} records: a CNAME must be alone at its name${also}`,
       at: cname.at,
-      hint: 'remove the CNAME, or move the other records to its target',
+      hint: `remove the CNAME, or ${instead}`,
       related: [{ message: `the ${first.type} record`, at: first.at }],
     }
   }
 }
 
-/** Reports a CNAME at the apex, which always has SOA and NS records. */
-export function* cnameAtApex({ zone, cnames }: ZoneIndex): Iterable<Finding> {
+const AT_APEX = 'replace it and any A and AAAA records by an ALIAS if the target supports it'
+
+/** Reports a CNAME at the apex, which always has SOA and NS records. `cnameNotAlone` reports one beside other records. */
+export function* cnameAtApex({ zone, byName, cnames }: ZoneIndex): Iterable<Finding> {
   const cname = cnames.get(zone.name)
-  if (!cname) return
+  if (!cname || [...cnameNotAlone({ zone, byName, cnames: new Map([[zone.name, cname]]) })].length > 0) return
   yield {
     message: `${zone.name} CNAME: the apex cannot have a CNAME, since it has SOA and NS records`,
     at: cname.at,

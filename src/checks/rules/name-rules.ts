@@ -25,7 +25,7 @@ export function* hostNameInvalid({ byName, targets }: ZoneIndex): Iterable<Findi
     yield {
       message: `${name} has ${host.type} records but is not a valid host name; some name servers refuse it`,
       at: host.at,
-      hint: 'use only letters, digits and inner hyphens in each label',
+      hint: 'use only letters, digits and, between them, hyphens',
     }
   }
   for (const { record, target } of targets) {
@@ -45,7 +45,7 @@ export function* wildcardMisplaced({ byName }: ZoneIndex): Iterable<Finding> {
     if (!first || !hasMisplacedAsterisk(name)) continue
     const wildcard = `*.${name.slice(name.lastIndexOf('*') + 1).replace(/^[^.]*\./, '')}`
     yield {
-      message: `${name}: an asterisk is a wildcard only as the whole leftmost label (RFC 4592); elsewhere it is an ordinary character`,
+      message: `${name}: an asterisk is a wildcard only if it is all that is before the first dot (RFC 4592); elsewhere it is an ordinary character`,
       at: first.at,
       hint: `write ${wildcard}, which matches every name below ${wildcard.slice(2)} that does not exist, or list the names`,
     }

@@ -25,7 +25,7 @@ const POLICIES: readonly PolicyText[] = [
 /** Whether the text, with one character per octet, is a policy at this name. */
 export const isPolicyText = (name: DomainName, text: string): boolean => POLICIES.some((one) => one.owner.test(name) && one.text.test(text))
 
-/** Reports names with two policies of one kind: receivers ignore both. */
+/** Reports names with two policies of one kind: receivers ignore both, or refuse them (SPF, RFC 7208 section 4.5). */
 export function* policyMultiple({ rrsets }: ZoneIndex): Iterable<Finding> {
   for (const set of rrsets) {
     if (set[0]?.type !== 'TXT') continue
@@ -34,7 +34,7 @@ export function* policyMultiple({ rrsets }: ZoneIndex): Iterable<Finding> {
       const [first, ...rest] = set.filter((record) => text.test(textOf(record)))
       for (const record of rest) {
         yield {
-          message: `${record.name} TXT: there is more than one ${called} policy, so receivers ignore them all`,
+          message: `${record.name} TXT: there is more than one ${called} policy, ${called === 'SPF' ? 'which receivers treat as an error' : 'so receivers ignore them all'}`,
           at: record.at,
           hint: 'merge them into one record',
           ...(first && { related: [{ message: 'the first policy', at: first.at }] }),
@@ -67,7 +67,7 @@ export function* digestLength({ zone }: ZoneIndex): Iterable<Finding> {
     yield {
       message: `${name} ${type}: the digest ${problem.message}`,
       at,
-      hint: 'copy the whole digest, or correct its type',
+      hint: 'copy the whole digest, or write the type of the digest that you have',
     }
   }
 }

@@ -76,7 +76,8 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
   const [format, ...names] = options.to === undefined ? args : [options.to, ...args]
   if (format === undefined || !EXPORT_FORMATS.includes(format)) {
     const message = format === undefined ? 'export needs a format' : `there is no export format ${JSON.stringify(format)}`
-    const hint = (format !== undefined && didYouMean(format, EXPORT_FORMATS)) || `formats are ${EXPORT_FORMATS.join(', ')}`
+    const known = format === 'bind' ? 'write zonewright export zonefile' : format && didYouMean(format, EXPORT_FORMATS)
+    const hint = known || `formats are ${EXPORT_FORMATS.join(', ')}`
     output.error('usage', message, hint)
     return EXIT.failure
   }

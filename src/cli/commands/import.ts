@@ -189,16 +189,18 @@ async function readRequest(
 /** The format, the source and the zones to import. Reports invalid ones, and returns null. */
 function readSource(output: CliOutput, args: readonly string[], options: ImportCommandOptions): ImportSource | null {
   const refuse = refuser(output)
+  const formats = `formats are ${IMPORT_FORMATS.join(', ')}`
   const [format, source, ...names] = options.from === undefined ? args : ['provider', options.from, ...args]
   const live = STARTER_TYPES.includes(format ?? '') ? `for its live zones: zonewright init --from ${format}` : undefined
   if (format !== undefined && !IMPORT_FORMATS.includes(format)) {
-    const hint = live ?? didYouMean(format, IMPORT_FORMATS) ?? `formats are ${IMPORT_FORMATS.join(', ')}`
+    const bind = format === 'bind' ? `write zonewright import zonefile ${source ?? 'db.example.com'}` : undefined
+    const hint = live ?? bind ?? didYouMean(format, IMPORT_FORMATS) ?? formats
     return refuse(`there is no import format ${JSON.stringify(format)}`, hint)
   }
   if (format === undefined || source === undefined)
     return refuse(
       'import needs a format and a source, or --from with the name of a provider',
-      live ?? 'such as: import zonefile db.example.com -o zones',
+      live ?? `such as: zonewright import zonefile db.example.com -o zones; ${formats}`,
     )
   const zones = readZoneNames(output, names)
   if (zones === null) return null

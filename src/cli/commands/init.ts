@@ -109,7 +109,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const sources = sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.')))
   const hasConfig = existingText(io.cwd, CONFIG_FILE) !== null
   if (path !== undefined && !existsSync(resolve(io.cwd, path)))
-    return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+    return refuse(output, `${path} does not exist`, `name ${EXPECTED}; for a new config run "zonewright init" alone`)
   const [source, ...others] = hasConfig && path === undefined ? ['config' as const] : sources
   if (others.length > 0) {
     const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)

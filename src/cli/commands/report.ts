@@ -87,7 +87,8 @@ async function readRun(io: CliIo, name: string | undefined, { config: file }: Re
   if (unread !== null) return { report: null, diagnostics: [unread] }
   const { runs } = readRuns(config.journal, ownProcess())
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)
-  if (found.run === null) return { report: null, diagnostics: [found.diagnostic] }
+  const missing = name === undefined ? {} : { message: `there is neither a file ${name} nor a run of that name` }
+  if (found.run === null) return { report: null, diagnostics: [{ ...found.diagnostic, ...missing }] }
   const run = await readRunReport(found.run)
   if (run.ok) return { report: { kind: 'plan', ...run.value }, diagnostics: [] }
   return { report: null, diagnostics: [{ severity: 'error', code: 'journal-unreadable', message: run.message }] }

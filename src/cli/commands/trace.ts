@@ -12,7 +12,7 @@ import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
-    .argument('<name>', 'the name, absolute with or without the final dot', parsed(parseAbsoluteName))
+    .argument('<name>', 'the full name, such as www.example.com', parsed(parseAbsoluteName))
     .argument('[type]', 'the record type', parsed(parseTypeWord), 'A')
     .option('--target <name>', 'only this target')
     .option('--nameserver <address>', "query this name server, not the zone's own (repeatable)", server, [])

@@ -8,7 +8,7 @@ import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { lookUp, type YamlNode } from '../../definition/yaml/yaml-node.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { displayPath } from '../../files/file-path.ts'
-import { describeReadError, readText } from '../../files/read-text.ts'
+import { describeReadError, readText, similarFile } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
 import { parseFileName, splitFolderZone } from '../../load/definition-name.ts'
 import { createIncludeReader } from '../../load/include-reader.ts'
@@ -45,7 +45,8 @@ export const importOctodns: Importer = async (request) => {
   try {
     if ((await stat(path)).isDirectory()) return await importFolder(path, request)
   } catch (error) {
-    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` })
+    const hint = similarFile(path, request.cwd) ?? 'name the YAML config of octoDNS, or a folder of its zones'
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} ${describeReadError(error)}`, hint })
   }
   // An octoDNS config may contain a token. It is not a definition, so that is no error.
   const text = await readText(path, shown, sourcePolicy({ ...request.config, secrets: noSecrets() }, 'allowed'))

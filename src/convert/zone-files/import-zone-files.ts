@@ -10,7 +10,7 @@ import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { displayPath, resolveLinks } from '../../files/file-path.ts'
 import { folderTree } from '../../files/folder-tree.ts'
-import { describeReadError, readZoneFileText } from '../../files/read-text.ts'
+import { describeReadError, readZoneFileText, similarFile } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
 import { parseFileName, unprintableNameError, zoneOfStem } from '../../load/definition-name.ts'
 import { createIncludeReader } from '../../load/include-reader.ts'
@@ -28,7 +28,8 @@ import { droppedRecord, recordsOutside, type UnsupportedFeature } from '../unsup
 export async function importZoneFiles({ source, zones, cwd, config }: ImportRequest): Promise<ImportedZones> {
   const path = resolve(cwd, source)
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
-  if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}` })
+  const hint = similarFile(path, cwd) ?? 'name a zone file, or a folder of files like example.com.zone or db.example.com'
+  if (typeof facts === 'string') return failed({ code: 'file-unreadable', message: `${displayPath(path, cwd)} ${facts}`, hint })
   const folder = facts.isDirectory() ? path : dirname(path)
   const include = createIncludeReader({ ...config, folder, cwd }, 'zone-file')
   const policy = sourcePolicy({ ...config, folder, cwd }, facts.isDirectory() ? 'refused' : 'allowed')
@@ -96,7 +97,7 @@ interface ReadZone {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-const failed = (problem: Pick<Diagnostic, 'code' | 'message'>): ImportedZones => ({
+const failed = (problem: Pick<Diagnostic, 'code' | 'message' | 'hint'>): ImportedZones => ({
   zones: [],
   dropped: [],
   diagnostics: [{ severity: 'error', ...problem }],

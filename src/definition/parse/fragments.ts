@@ -84,13 +84,7 @@ function distinctEntries(entries: readonly YamlEntry[], before: readonly YamlEnt
       return true
     }
     const related = [{ message: 'the other key', at: earlier.at }]
-    problems.report(
-      'yaml-duplicate-key',
-      key.at,
-      '',
-      `after replacing variables, the key ${quoted(key.text)} occurs twice in one mapping`,
-      { related },
-    )
+    problems.report('yaml-duplicate-key', key.at, '', `after replacing variables, the key ${quoted(key.text)} is given twice`, { related })
     return false
   })
 }

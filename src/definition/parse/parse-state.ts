@@ -89,7 +89,7 @@ export const looksOctal = (node: YamlScalar): boolean => node.plain && /^[-+]?0[
 
 /** The kind of a node as messages show it. */
 export const kindName = (node: YamlNode): string =>
-  node.kind === 'sequence' ? 'list' : node.kind === 'mapping' ? 'mapping' : 'single value'
+  node.kind === 'sequence' ? 'a list' : node.kind === 'mapping' ? 'keys with values' : 'a single value'
 
 /** A key of a record that no target supports, such as `geo` or `octodns.healthcheck`. */
 export interface UnsupportedKey {

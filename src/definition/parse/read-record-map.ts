@@ -1,8 +1,8 @@
 /** Parses the record map of a definition. */
-import type { SourcePosition } from '../../base/diagnostic.ts'
 import { quoted } from '../../base/text.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
+import { recordTypes } from '../yaml/merge-entries.ts'
+import { isBroken, isNull, type YamlEntry, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { kindName, type Owner, type ParseState, reportVariable } from './parse-state.ts'
 import { readRecord } from './read-record.ts'
 
@@ -11,20 +11,24 @@ export function readRecordMap(node: YamlNode, state: ParseState): void {
   const { problems, invalid } = state
   if (isNull(node) || isBroken(node) || invalid.has(node)) return
   if (node.kind !== 'mapping') {
-    const detail = `the records must be a mapping from names to records, not a ${kindName(node)}`
     const isZoneFile = node.kind === 'scalar' && /^\$(?:ORIGIN|TTL)\s|\sSOA\s/i.test(node.text)
-    const hint = isZoneFile ? 'It looks like a zone file: name it ZONE.zone or ZONE.db.' : 'Write www: {type: A, value: 192.0.2.1}.'
+    const detail = isZoneFile
+      ? 'the file looks like a zone file, but its name is that of a YAML file'
+      : `the records must be names with their records, not ${kindName(node)}`
+    const hint = isZoneFile
+      ? 'Name it ZONE.zone or ZONE.db.'
+      : 'Begin with domain: example.com and records:, and write www: {type: A, value: 192.0.2.1} below.'
     problems.report('schema-type', node.at, '', detail, { hint })
     return
   }
-  const first = new Map<DomainName, YamlScalar>()
+  const first = new Map<DomainName, YamlEntry>()
   for (const { key, value } of node.entries) {
     if (problems.isFull()) return
     const name = readOwner(key, state)
     if (name === null) continue
     const earlier = first.get(name)
-    if (earlier === undefined) first.set(name, key)
-    else reportSameName(key, earlier, name, state)
+    if (earlier === undefined) first.set(name, { key, value })
+    else reportSameName({ key, value }, earlier, name, state)
     const owner = { name, label: displayName(name), at: key.at }
     if (value.kind !== 'sequence') readRecord(value, owner, state)
     else if (!invalid.has(value)) readList(value, owner, state)
@@ -53,13 +57,13 @@ function readOwner(key: YamlScalar, state: ParseState): DomainName | null {
   if (reportVariable(key, zone, state)) return null
   const parsed = parseDomainName(key.text, zone)
   if (!parsed.ok) {
-    problems.report('name-invalid', key.at, zone, `${quoted(key.text)} is not a valid name: ${parsed.message}`)
+    problems.report('name-invalid', key.at, zone, `not a valid name: ${parsed.message}`)
     return null
   }
   if (state.layout === 'octodns' && key.plain) reportUnquotedName(key, parsed.value, state)
   if (isAtOrBelow(parsed.value, zone)) return parsed.value
   problems.report('name-outside-zone', key.at, zone, `${quoted(key.text)} is an absolute name outside the zone`, {
-    hint: hintOf(key.text, zone),
+    hint: insteadOf(parsed.value, zone),
   })
   return null
 }
@@ -77,12 +81,19 @@ function reportUnquotedName(key: YamlScalar, name: DomainName, { problems, zone 
   })
 }
 
-const hintOf = (text: string, zone: DomainName): string =>
-  `Remove the final dot if you mean ${quoted(`${text.replace(/\.$/, '')}.${zone}`)}.`
+/** The name in the zone that a name outside probably means: the labels before as many as the zone has. */
+function insteadOf(name: DomainName, zone: DomainName): string {
+  const relative = name.split('.').slice(0, -zone.split('.').length).join('.')
+  const inside = relative === '' || name.includes('\\') ? '' : `Write ${quoted(relative)} for ${relative}.${zone}, or move`
+  return `${inside || 'Move'} the record to the definition of the zone that has ${name}`
+}
 
-function reportSameName(key: YamlScalar, earlier: YamlScalar, name: DomainName, { problems }: ParseState): void {
-  const related: { message: string; at: SourcePosition }[] = [{ message: `the same name as ${quoted(earlier.text)}`, at: earlier.at }]
-  const detail = `${quoted(earlier.text)} (line ${earlier.at.line}) and ${quoted(key.text)} are the same name`
+function reportSameName({ key, value }: YamlEntry, earlier: YamlEntry, name: DomainName, { problems, zone }: ParseState): void {
+  const types = [recordTypes(earlier.value), recordTypes(value)]
+  // That they exclude each other is reported instead.
+  if (types.some((own) => own.includes('CNAME')) && types.some((own) => own.includes('A') || own.includes('AAAA'))) return
+  const related = [{ message: 'the first one', at: earlier.key.at }]
+  const detail = `${quoted(earlier.key.text)} and ${quoted(key.text)} ${name === zone ? 'both mean the zone itself' : 'are the same name'}`
   problems.report('yaml-duplicate-key', key.at, name, detail, { related, hint: 'Put their records into one list.' })
 }
 

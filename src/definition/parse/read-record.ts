@@ -1,7 +1,7 @@
 /** Parses the records of one name. */
 import { isError, type Severity, type SourcePosition } from '../../base/diagnostic.ts'
 import { didYouMean } from '../../base/nearest-word.ts'
-import { quoted } from '../../base/text.ts'
+import { excerpt, quoted } from '../../base/text.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { Ownership } from '../../dns/ownership.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
@@ -27,7 +27,7 @@ export function readRecord(node: YamlNode, owner: Owner, state: ParseState): voi
   problems.count(owner.at, 1, 0)
   if (isBroken(node)) return
   if (node.kind !== 'mapping') {
-    const message = isNull(node) ? 'the name has no record' : `a record must be a mapping, not a ${kindName(node)}`
+    const message = isNull(node) ? 'the name has no record' : `a record must be keys with values, not ${kindName(node)}`
     problems.report('schema-type', node.at, owner.label, message, { hint: 'Write {type: A, value: 192.0.2.1}.' })
     return
   }
@@ -110,13 +110,15 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   return type
 }
 
-/** What providers and other tools call types. */
+/** What to write instead of the names that providers and other tools give to types. */
+const REDIRECTION =
+  'DNS cannot redirect: point an A or CNAME record to a web server that does. A provider that forwards URLs, such as NS1 through octoDNS, takes URLFWD.'
 const OTHER_NAMES: Readonly<Record<string, string>> = {
-  ANAME: 'ALIAS',
-  REDIRECT: 'URLFWD',
-  URL: 'URLFWD',
-  URL301: 'URLFWD',
-  FORWARD: 'URLFWD',
+  ANAME: 'Write ALIAS.',
+  REDIRECT: REDIRECTION,
+  URL: REDIRECTION,
+  URL301: REDIRECTION,
+  FORWARD: REDIRECTION,
 }
 
 function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
@@ -128,8 +130,8 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
   const parsed = parseRecordType(type.text)
   if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
-  const meant = parsed.ok ? parsed.value : OTHER_NAMES[type.text.toUpperCase()]
-  const hint = meant === undefined ? didYouMean(type.text, RDATA_TYPES.keys()) : `Write ${meant}.`
+  const other = OTHER_NAMES[type.text.toUpperCase()] ?? didYouMean(type.text, RDATA_TYPES.keys())
+  const hint = parsed.ok ? `Write ${parsed.value}.` : other
   problems.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
     hint: hint ?? 'Write any other type with its number, such as TYPE123 (RFC 3597).',
   })
@@ -250,7 +252,9 @@ function readValues(
   if (value !== undefined && values !== undefined) {
     const isRead = layout === 'octodns'
     const detail = `the record has both value and values${isRead ? '; octoDNS uses only values' : ''}`
-    const hint = 'Write all values below values, and remove value.'
+    const all = [value, values].flatMap((one) => (one.kind === 'sequence' ? one.items : [one]))
+    const list = excerpt(all.map((one) => (one.kind === 'scalar' ? one.text : '…')).join(', '), 80)
+    const hint = `Write values: [${list}], and remove value.`
     problems.report('schema-value', value.at, context.subject, detail, { severity: isRead ? 'warning' : 'error', hint })
   }
   const items = given.kind === 'sequence' ? given.items : [given]

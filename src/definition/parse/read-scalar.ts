@@ -66,7 +66,7 @@ const isOneLabel = (text: string): boolean => !text.replace(/\\(?:[0-9]{3}|.)/g,
 
 /** Parses a TTL: seconds, or text with units such as 1h30m. */
 export function parseTtlNode(node: YamlNode): Result<Ttl> {
-  if (node.kind !== 'scalar') return failure(`the TTL must be a number of seconds, not a ${kindName(node)}`)
+  if (node.kind !== 'scalar') return failure(`the TTL must be a number of seconds, not ${kindName(node)}`)
   if (isNull(node)) return failure('the TTL is empty')
   if (looksOctal(node))
     return failure(`the TTL ${node.text} begins with a zero, so some YAML parsers read it as octal: write ${Number(node.text)}`)

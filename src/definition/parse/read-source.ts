@@ -50,7 +50,7 @@ export function readSource(
   const hasAddresses = type === 'A' || type === 'AAAA'
   if (state.layout === 'octodns') report('"from" is only supported in the layout with "domain:" above the records')
   else if (values !== undefined) report('the record has both values and "from"; split it into two records', values)
-  if (from.kind !== 'mapping') return void report(`"from" must be a mapping, not a ${kindName(from)}`)
+  if (from.kind !== 'mapping') return void report(`"from" must be keys with values, not ${kindName(from)}`)
   const isZone = INVENTORY_KINDS.every((kind) => lookUp(from, kind) === undefined)
   if (!isZone && !hasAddresses) report(`"from" returns addresses, so the type must be A or AAAA, not ${type}`)
   const query = isZone ? readZoneQuery(from, owner.name, state.zone, report, invalid) : readQuery(from, report, invalid)
@@ -137,7 +137,7 @@ export function readPattern(
     })
     return null
   }
-  if (node.kind !== 'mapping') return fail(`an entry must be a mapping, not a ${kindName(node)}`)
+  if (node.kind !== 'mapping') return fail(`an entry must be keys with values, not ${kindName(node)}`)
   const place = readPlace(node, zone, fail, invalid)
   const quarantine = readQuarantine(node, fail, invalid)
   const [name, type] = [lookUp(node, 'name'), lookUp(node, 'type')]
@@ -163,7 +163,7 @@ function readQuery(from: YamlMapping, fail: Fail, invalid: ReadonlySet<YamlNode>
     return fail(`${stray.key.text} selects a record set of a zone; ${kind} selects addresses: use one of them`, stray.key)
   const conditions = lookUp(from, kind) as YamlNode
   if (isBroken(conditions) || invalid.has(conditions)) return null
-  if (conditions.kind !== 'mapping') return fail(`${kind} must be a mapping of conditions, not a ${kindName(conditions)}`, conditions)
+  if (conditions.kind !== 'mapping') return fail(`${kind} must be conditions with values, not ${kindName(conditions)}`, conditions)
   const provider = lookUp(from, 'provider')
   if (provider !== undefined && textOf(provider) === null) return fail('provider must be the name of a provider in the config', provider)
   const known: readonly string[] = conditionsOf(kind)

@@ -1,12 +1,14 @@
 /** Parses the value of a record. */
+import { isIPv4, isIPv6 } from 'node:net'
 import type { SourcePosition } from '../../base/diagnostic.ts'
 import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, octetsToTxtRdata, stringToTxtRdata } from '../../dns/character-string.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalField, canonicalRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens, type Token } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
-import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
+import { digestProblem, rdataProblem } from '../../dns/rdata/rdata-problem.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { kindName, looksOctal, reportUnknownKey, reportVariable, type ValueContext } from './parse-state.ts'
@@ -35,7 +37,7 @@ function readScalar(node: YamlNode, form: ValueForm, context: ValueContext): str
   const { state, subject, type } = context
   if (form.shape === 'text' && node.kind === 'mapping' && state.layout === 'settings') return readStrings(node, context)
   if (node.kind !== 'scalar') {
-    state.problems.report('schema-type', node.at, subject, `the value must be a single text, not a ${kindName(node)}`)
+    state.problems.report('schema-type', node.at, subject, `the value must be a single text, not ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
@@ -83,7 +85,7 @@ function readMapping(node: YamlNode, form: ValueForm, context: ValueContext): st
       const hint = `Write {${formKeys(form)
         .map((key) => `${key}: …`)
         .join(', ')}}.`
-      state.problems.report('schema-type', node.at, subject, `the value must be a mapping, not a ${kindName(node)}`, { hint })
+      state.problems.report('schema-type', node.at, subject, `the value must be keys with values, not ${kindName(node)}`, { hint })
     }
     return null
   }
@@ -105,7 +107,7 @@ function readFields(node: YamlMapping, fields: readonly FormField[], context: Va
   for (const field of fields) {
     const value = given.get(field.key)
     let part: string | null = null
-    if (value !== undefined) part = readFieldNode(field, value, context)
+    if (value !== undefined) part = readFieldNode(field, value, data, context)
     else if (field.defaultValue !== null) part = field.defaultValue
     else if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `the key ${field.key} is missing`)
     if (part === null) isComplete = false
@@ -143,18 +145,22 @@ function oldDelegationKeys(node: YamlMapping, type: string): Readonly<Record<str
   return { flags: 'key_tag', protocol: 'algorithm', algorithm: 'digest_type', public_key: 'digest' }
 }
 
-function readFieldNode(field: FormField, node: YamlNode, context: ValueContext): string | null {
+function readFieldNode(field: FormField, node: YamlNode, before: string, context: ValueContext): string | null {
   const { problems, invalid } = context.state
   if (invalid.has(node) || isBroken(node)) return null
   if (node.kind === 'sequence' && takesRest(field.kind)) return readParts(field, node, context)
   if (node.kind !== 'scalar') {
-    problems.report('schema-type', node.at, context.subject, `${field.key} must be a single text or number, not a ${kindName(node)}`)
+    problems.report('schema-type', node.at, context.subject, `${field.key} must be a single text or number, not ${kindName(node)}`)
     return null
   }
   if (isNull(node)) {
     problems.report('value-missing', node.at, context.subject, `${field.key} is empty`)
     return null
   }
+  // The field before a digest says how many digits it has.
+  const data = field.kind === 'hex' && /^(?:[0-9a-f]{2})*[0-9a-f]$/i.test(node.text) ? `${before} ${node.text}` : null
+  const odd = data === null ? null : (rdataProblem(context.type, data) ?? digestProblem(context.type, data))
+  if (odd) return finish(node.at, failure(`${quoted(node.text)} ${odd.message}`), context, `${field.key}: `, 'Copy the whole digest.')
   return readField(field.kind, node, field.key, context)
 }
 
@@ -208,7 +214,17 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
     default:
       if (takesRest(kind)) return finish(node.at, canonicalField(kind, words(node.text), noNames), context, name)
   }
-  return finish(node.at, canonicalField(kind, [{ text: node.text, quoted: false }], noNames), context, name)
+  const field = canonicalField(kind, [{ text: node.text, quoted: false }], noNames)
+  return finish(node.at, field, context, name, /^A(?:AAA)?$/.test(context.type) ? addressHint(node.text, context.type) : undefined)
+}
+
+/** What was meant by a text that is no address of the type; undefined if that is unknown. */
+function addressHint(text: string, type: string): string | undefined {
+  const parts = text.split(/[\s,]+/)
+  const types = parts.map((part) => (isIPv4(part) ? 'A' : isIPv6(part) ? 'AAAA' : null))
+  if (parts.length > 1) return types.includes(null) ? undefined : `Write values: [${parts.join(', ')}].`
+  if (types[0] !== null) return types[0] === type ? undefined : `Write type: ${types[0]}.`
+  return /^[\w.-]+\.[a-z]+\.?$/i.test(text) ? `Write the address, or {type: CNAME, value: ${text.replace(/\.?$/, '.')}}.` : undefined
 }
 
 /** Stands in for reading names in fields that have none. */
@@ -230,9 +246,9 @@ function resolveTargetName(text: string, at: SourcePosition, prefix: string, con
 }
 
 /** The value of a result. A failure is reported, unless its message is empty, which means that it has been. */
-function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = ''): string | null {
+function finish(at: SourcePosition, result: Result<string>, context: ValueContext, prefix = '', hint?: string): string | null {
   if (result.ok) return result.value
-  if (result.message !== '') context.state.problems.report('value-invalid', at, context.subject, prefix + result.message)
+  if (result.message !== '') context.state.problems.report('value-invalid', at, context.subject, prefix + result.message, { hint })
   return null
 }
 

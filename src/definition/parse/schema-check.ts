@@ -1,9 +1,12 @@
 /** Checks a definition against its schema. */
 import { text as SCHEMA } from '../../../generated/zone-schema-text.js'
 import type { Severity } from '../../base/diagnostic.ts'
-import { createValidator, type SchemaError } from '../../base/json-schema.ts'
+import { groupBy } from '../../base/group-by.ts'
+import { createValidator, type SchemaError, TYPE_NAMES } from '../../base/json-schema.ts'
 import { didYouMean, nearestWord } from '../../base/nearest-word.ts'
-import { quoted } from '../../base/text.ts'
+import { excerpt, quoted } from '../../base/text.ts'
+import { canonicalLocation } from '../../dns/rdata/location.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
 import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/zone-source.ts'
 import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'
@@ -12,7 +15,7 @@ import type { DiagnosticCollector, Layout } from './parse-state.ts'
 import { isRecordSetting } from './read-record-settings.ts'
 import { SETTING_KEYS } from './read-settings.ts'
 import { SUPPRESSION_KEYS } from './read-suppressions.ts'
-import { formKeys, LOCATION_EXAMPLE, LOCATION_KEYS, RECORD_KEYS, valueForm } from './value-forms.ts'
+import { formKeys, LOCATION_KEYS, RECORD_KEYS, valueForm } from './value-forms.ts'
 
 /** Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record; long lists in parts, so that it can stop. */
 const schemaErrors = createValidator(SCHEMA)
@@ -257,6 +260,7 @@ interface Place {
   readonly path: Path
   /** The path from the subject to the node (`values[1].preference`); empty for the subject itself. */
   readonly part: string
+  readonly intended: Intended | undefined
 }
 
 /** Reports errors of structure, and returns the other errors. */
@@ -265,19 +269,19 @@ function reportSchemaErrors(
   pathOf: (pointer: string) => string[],
   context: SchemaContext,
 ): DeferredError[] {
-  const { root, invalid } = context
+  const { root, invalid, unknownKey } = context
   const deferred: DeferredError[] = []
-  const misspelt = misspeltKeys(errors, pathOf, context)
+  const intended = intendedKeys(errors, pathOf, context)
   for (const error of errors) {
     const path = pathOf(error.instancePath)
     const node = nodeAt(root, path)
     // The error of an `if` repeats other errors.
     if (node === undefined || isBroken(node) || error.keyword === 'if') continue
-    const place = { node, path, part: partOf(path) }
+    const place = { node, path, part: partOf(path), intended: intended.get(error.instancePath) }
     if (error.keyword === 'required') {
       invalid.add(node)
       const key = String(error.params['missingProperty'])
-      if (!misspelt.has(`${error.instancePath} ${key}`)) reportMissing(key, place, context)
+      if (unknownKey === 'warning' || !place.intended?.keys.includes(key)) reportMissing(key, place, context)
     } else if (error.keyword === 'additionalProperties') reportUnknown(String(error.params['additionalProperty']), place, context)
     else if (error.keyword !== 'type' || TIMES.has(path[0] ?? ''))
       deferred.push({ node, subject: context.subject, message: `${place.part} ${error.message ?? 'is not valid'}`.trim() })
@@ -294,21 +298,26 @@ function reportMissing(key: string, { node, path, part }: Place, { subject, keys
     problems.report('value-missing', node.at, subject, 'the record has neither value nor values', {
       hint: 'Add value: with one value, or values: with a list.',
     })
-  else if (key === 'type' && part === '')
-    problems.report('schema-missing-key', node.at, subject, 'the record has no type', { hint: 'Write {type: A, value: 192.0.2.1}.' })
-  else
+  else if (key === 'type' && part === '') {
+    const type = node.kind === 'mapping' ? node.entries.find((entry) => RDATA_TYPES.has(entry.key.text))?.key.text : undefined
+    const hint = `Write {type: ${type ?? 'A'}, value: ${type === undefined || type === 'A' ? '192.0.2.1' : '…'}}.`
+    problems.report('schema-missing-key', node.at, subject, 'the record has no type', { hint })
+  } else
     problems.report('schema-missing-key', node.at, subject, `${part === '' ? '' : `${part}: `}the key ${key} is missing`, {
       hint: typeHint(TYPE_NAMES['object'] ?? '', node, part === '' ? [] : keysAt(path)),
     })
 }
 
-function reportUnknown(key: string, { node, path, part }: Place, { subject, keysAt, unknownKey, invalid, problems }: SchemaContext): void {
+function reportUnknown(key: string, place: Place, { subject, keysAt, unknownKey, invalid, problems }: SchemaContext): void {
+  const { node, path, part, intended } = place
   const entry = node.kind === 'mapping' ? entryOf(node, key) : undefined
   const keyNode = entry?.key
   if (keyNode === undefined || invalid.has(keyNode)) return
   invalid.add(keyNode)
   const keys = keysAt(path)
-  const hint = misplacedHint(key, entry?.value, keyNode, keys) ?? didYouMean(key, keys)
+  // The missing type is reported.
+  if (keys === RECORD_KEYS && RDATA_TYPES.has(key) && nodeAt(node, ['type']) === undefined) return
+  const hint = misplacedHint(key, entry?.value, keyNode, keys) ?? didYouMean(key, keys) ?? intended?.hint
   const allowed = keys.length > 0 ? `The keys allowed here are ${keys.join(', ')}.` : undefined
   const detail = `unknown key ${quoted(key)}${part === '' ? '' : ` in ${part}`}`
   problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint: hint ?? allowed })
@@ -319,7 +328,7 @@ function misplacedHint(key: string, value: YamlNode | undefined, { at }: YamlNod
   if (keys.includes('records') && isRecord(value)) return 'Move the record below "records:" and indent it.'
   const provider = keys.find((one) => isRecordSetting(one, key))
   if (provider !== undefined) {
-    const first = key === 'comment' ? 'Write a YAML comment, such as # web; for Cloudflare only,' : 'Write it as'
+    const first = key === 'comment' ? 'Write a YAML comment on the line above, such as # web; for Cloudflare only,' : 'Write it as'
     return `${first} ${provider}: {${key}: …}.`
   }
   if (keys.includes(/^(\w+):\S/.exec(key)?.[1] ?? '')) return 'Write a space after the colon.'
@@ -339,45 +348,63 @@ function reportType(types: unknown, { node, path, part }: Place, { subject, keys
     })
     return
   }
-  const hint = subject.endsWith(' SOA')
-    ? 'Remove the record: the settings of the zone, such as soa_email, define its SOA.'
-    : part === 'records'
-      ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.'
-      : typeHint(wanted, node, keysAt(path))
+  if (subject.endsWith(' SOA')) {
+    const hint = 'Remove the record; soa_email: hostmaster@example.com sets the mail address of the SOA.'
+    return void problems.report('schema-type', node.at, subject, 'a definition has no SOA record: its settings define it', { hint })
+  }
+  const hint = part === 'records' ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.' : typeHint(wanted, node, keysAt(path))
   problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
 }
 
 function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {
   if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 reads it as text; write true or false.'
   if (wanted !== TYPE_NAMES['object'] || keys.length === 0) return undefined
-  const fields = node.kind === 'scalar' ? node.text.trim().split(/\s+/) : []
-  const isLocation = keys === LOCATION_KEYS
-  const values = fields.length === keys.length && !isLocation ? fields : isLocation ? LOCATION_EXAMPLE : []
-  return `Write {${keys.map((key, i) => `${key}: ${values[i] ?? '…'}`).join(', ')}}${isLocation ? ', the last four in metres' : ''}.`
+  // The node may have some of the keys, or words as in a zone file, without the first or the last ones.
+  const text = node.kind === 'scalar' ? node.text.trim() : ''
+  const words = keys === LOCATION_KEYS ? locationWords(text) : text.split(/\s+/)
+  const skipped = /^[0-9]/.test(text) ? 0 : keys.length - words.length
+  const forms = keys.map((key, i) => {
+    const given = nodeAt(node, [key]) ?? nodeAt(node, [key === 'preference' ? 'priority' : key])
+    const own = given?.kind === 'scalar' ? (given.plain ? excerpt(given.text, 60) : quoted(given.text)) : words[i - skipped]
+    return `${key}: ${(words.length <= keys.length && own) || (key === 'preference' ? '10' : '…')}`
+  })
+  return `Write {${forms.join(', ')}}${keys === LOCATION_KEYS ? ', the last four in metres' : ''}.`
 }
 
-/** Missing keys that occur misspelt in the same mapping, as `POINTER KEY`: both errors have one cause. */
-function misspeltKeys(errors: readonly SchemaError[], pathOf: (pointer: string) => string[], { keysAt }: SchemaContext): Set<string> {
-  const misspelt = new Set<string>()
-  for (const { keyword, params, instancePath } of errors) {
-    if (keyword !== 'additionalProperties') continue
-    const intended = nearestWord(String(params['additionalProperty']), keysAt(pathOf(instancePath)))
-    if (intended !== null) misspelt.add(`${instancePath} ${intended}`)
+/** The fields of a location as in a zone file, in which the altitude may be missing; empty if it is none. */
+function locationWords(text: string): string[] {
+  const data = [text, `${text} 0`]
+    .map((one) => canonicalLocation(one.split(/\s+/).map((word) => ({ text: word, quoted: false }))))
+    .find(({ ok }) => ok)
+  return data?.ok ? data.value.split(' ').map((word) => (/[NSEW]/.test(word) ? word : String(Number.parseFloat(word)))) : []
+}
+
+/** The missing keys of a mapping that its unknown keys stand for: both errors have one cause. */
+interface Intended {
+  readonly keys: readonly string[]
+  readonly hint?: string
+}
+
+/** By pointer the keys nearest to unknown ones, or the only missing key in place of the only unknown one. */
+function intendedKeys(
+  errors: readonly SchemaError[],
+  pathOf: (pointer: string) => string[],
+  { keysAt }: SchemaContext,
+): Map<string, Intended> {
+  const intended = new Map<string, Intended>()
+  for (const [pointer, own] of groupBy(errors, ({ instancePath }) => instancePath)) {
+    const unknown = own.filter(({ keyword }) => keyword === 'additionalProperties')
+    const missing = own.flatMap(({ params }) => params['missingProperty'] ?? []).map(String)
+    const path = pathOf(pointer)
+    const keys = unknown.flatMap(({ params }) => nearestWord(String(params['additionalProperty']), keysAt(path)) ?? [])
+    const isOnly = path.length > 0 && unknown.length === 1 && missing.length === 1 && keys.length === 0
+    intended.set(pointer, isOnly ? { keys: missing, hint: `Did you mean "${missing[0]}"?` } : { keys })
   }
-  return misspelt
+  return intended
 }
 
 const partOf = (path: Path): string =>
   path.map((segment, i) => (/^[0-9]+$/.test(segment) && i > 0 ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`)).join('')
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: 'a mapping',
-  array: 'a list',
-  boolean: 'true or false',
-  integer: 'a whole number',
-  number: 'a number',
-  string: 'text',
-}
 
 function typeNames(types: unknown): string {
   const list = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null') as string[]
@@ -387,7 +414,7 @@ function typeNames(types: unknown): string {
 }
 
 function actualName(node: YamlNode): string {
-  if (node.kind !== 'scalar') return node.kind === 'mapping' ? 'a mapping' : 'a list'
+  if (node.kind !== 'scalar') return node.kind === 'mapping' ? 'keys with values' : 'a list'
   return isNull(node) ? 'empty' : quoted(node.text)
 }
 

@@ -52,9 +52,6 @@ export const LOCATION_KEYS = [
   'precision_vert',
 ] as const
 
-/** A value of each key, the last four in metres. */
-export const LOCATION_EXAMPLE: readonly unknown[] = [52, 31, 12, 'N', 13, 24, 18, 'E', 34, 1, 10000, 10]
-
 /** The keys of an SVCB or HTTPS value (RFC 9460), as octoDNS names them; `svcparams` is optional. */
 export const SERVICE_KEYS = ['svcpriority', 'targetname', 'svcparams'] as const
 

@@ -10,6 +10,7 @@ import {
   type SequenceEvent,
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { nearestWord } from '../../base/nearest-word.ts'
 import { isUnicode } from '../../base/text.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
@@ -72,7 +73,7 @@ export function buildTree(
     } else if (node.kind === 'scalar') frame.key = node
     else {
       frame.badKey = true
-      report('yaml-unsupported', 'a key must be text, not a mapping or list', node.at)
+      report('yaml-unsupported', 'a key must be text, not a list or other keys', node.at)
     }
   }
 
@@ -116,7 +117,9 @@ export function buildTree(
     lastPosition = at
     const anchor = anchors.get(name)
     if (!anchor) {
-      report('yaml-syntax', `the alias *${name} has no anchor &${name} above it`, at, 'Quote a value that starts with an asterisk.')
+      const nearest = nearestWord(name, anchors.keys())
+      const hint = `${nearest === null ? 'Quote' : `Did you mean *${nearest}? Quote`} a text that starts with an asterisk.`
+      report('yaml-syntax', `the alias *${name} has no anchor &${name} above it`, at, hint)
       add(brokenNode(at), 1)
     } else if (anchor.node === null) {
       report('yaml-unsupported', `the alias *${name} refers to a node that contains it`, at)

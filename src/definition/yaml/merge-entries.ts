@@ -1,7 +1,7 @@
 /** Merge keys (`<<`) and duplicate keys of YAML mappings. */
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
-import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
+import { isBroken, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
 
 /** Reports a problem of a file. */
 export type ReportProblem = (
@@ -44,7 +44,7 @@ function mergeSources(value: YamlNode, report: ReportProblem): YamlMapping[] {
   return sources.filter((source): source is YamlMapping => {
     if (source.kind === 'mapping') return true
     if (isBroken(source)) return false
-    const message = '<< can only merge a mapping or a list of mappings'
+    const message = '<< can only merge keys with values, or a list of them'
     report('yaml-unsupported', message, source.at)
     return false
   })
@@ -58,12 +58,28 @@ function withoutDuplicates(entries: readonly YamlEntry[], report: ReportProblem)
     const earlier = first.get(text)
     if (earlier === undefined) first.set(text, entry)
     else {
-      const message = `the key ${JSON.stringify(text.slice(0, 80))} occurs twice in one mapping, first on line ${earlier.key.at.line}`
-      const related = [{ message: 'the first occurrence', at: earlier.key.at }]
-      report('yaml-duplicate-key', message, at, 'Merge the two, or remove one.', related)
+      const [message, hint] = describeDuplicate(entry, earlier)
+      report('yaml-duplicate-key', message, at, hint, [{ message: 'the first one', at: earlier.key.at }])
     }
   }
   return first.size === entries.length ? entries : [...first.values()]
+}
+
+function describeDuplicate({ key, value }: YamlEntry, earlier: YamlEntry): [message: string, hint: string] {
+  const [before, types] = [recordTypes(earlier.value), recordTypes(value)]
+  const shown = JSON.stringify(key.text.slice(0, 80))
+  if (before.length === 0 || types.length === 0)
+    return [`the key ${shown} is given twice`, value.kind === 'scalar' ? 'Keep one of them.' : 'Rename one, or merge the two.']
+  const has = `${shown} has ${before.includes('CNAME') ? 'a CNAME record' : `${[...new Set(before)].join(', ')} records`} already`
+  if ([...before, ...types].includes('CNAME')) return [`${has}, and a CNAME must be alone at its name`, 'Remove one of the two.']
+  return [has, `Put all into one list: ${shown}: [{type: ${before[0]}, …}, {type: ${types[0]}, …}].`]
+}
+
+/** The types of the records that a node looks like; empty if it looks like anything else. */
+export function recordTypes(node: YamlNode): string[] {
+  if (node.kind === 'sequence') return node.items.flatMap(recordTypes)
+  const type = node.kind === 'mapping' ? lookUp(node, 'type') : undefined
+  return type?.kind === 'scalar' && /^[A-Z]{1,10}[0-9]*$/.test(type.text) ? [type.text] : []
 }
 
 function hasDuplicate(entries: readonly YamlEntry[]): boolean {

@@ -2,6 +2,7 @@
 import { type Event, parseEvents, YAMLException } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { lookalikesIn } from '../../base/lookalikes.ts'
+import { quoted as inQuotes } from '../../base/text.ts'
 import { buildTree, lineIndex, type ResolveInclude } from './build-tree.ts'
 import { readSimpleYaml } from './simple-yaml.ts'
 import type { YamlNode } from './yaml-node.ts'
@@ -61,7 +62,7 @@ function syntaxProblem(text: string, error: YAMLException, file: string, maxDept
   const positionOf = lineIndex(text, file)
   const at = positionOf(offset)
   if (error.reason.includes('maxDepth')) {
-    return { severity: 'error', code: 'yaml-too-deep', message: `mappings and lists are nested more than ${maxDepth} deep`, at }
+    return { severity: 'error', code: 'yaml-too-deep', message: `keys and lists are nested more than ${maxDepth} deep`, at }
   }
   const conflict = /^<{7}(?: .*)?$/m.exec(text)
   if (conflict && /^>{7}(?: .*)?$/m.test(text)) {
@@ -122,12 +123,13 @@ function explain(text: string, offset: number, reason: string): Explanation {
   if (isIndentation) {
     return {
       message: 'the indentation of the line does not match the lines above',
-      hint: 'Start all entries of a mapping or list in the same column.',
+      hint: 'Start all keys or list items that belong together in the same column.',
     }
   }
   if (/implicit key|block mapping entry/.test(reason)) {
-    const message = 'the line above is neither a key with its value nor part of a value'
-    return { message, hint: 'Write "key: value", or indent the continued value.' }
+    const above = lineBefore(text, offset).trimStart()
+    const message = `${inQuotes(above)} is neither a key with its value nor part of the value above`
+    return { message, hint: 'Write "key: value", or indent the continued value.', opened: text.lastIndexOf(above, offset - 1) }
   }
   return { message: reason }
 }

@@ -21,7 +21,7 @@ export function canonicalHex(tokens: readonly Token[]): Result<string> {
   const hex = joinTokens(tokens)
   const odd = /[^0-9a-f]/i.exec(hex)?.[0]
   if (odd !== undefined) return failure(`${quoted(hex)} is not hexadecimal: ${quoted(odd)} is not one of 0-9 and a-f`)
-  if (hex.length % 2 === 1) return failure(`${quoted(hex)} has ${hex.length} digits, but each octet needs two: is one missing?`)
+  if (hex.length % 2 === 1) return failure(`${quoted(hex)} has ${hex.length} digits, but needs an even number of them`)
   if (hex.length / 2 > MAX_RDATA_OCTETS) return tooLong(hex.length / 2)
   return hex === '' ? failure('is empty') : ok(hex.toLowerCase())
 }

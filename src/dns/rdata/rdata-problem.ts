@@ -33,8 +33,6 @@ const MIN_ZONE_OCTETS = 12
 
 type Check = (fields: readonly string[]) => RdataProblem | null
 
-const octetsOf = (digest: string): string => (digest.length === 2 ? '1 octet' : `${digest.length / 2} octets`)
-
 /** Checks that the digest in the last field has the length of the type in the field before it. */
 const digestOf =
   (types: DigestTypes, field: string): Check =>
@@ -42,11 +40,17 @@ const digestOf =
     const [type = '', digest = ''] = fields.slice(-2)
     const [name, octets] = types[type] ?? []
     if (octets === undefined || digest.length === 2 * octets) return null
-    return { field: fields.length - 1, message: `has ${octetsOf(digest)}, but ${field} ${type} (${name}) needs ${octets}` }
+    return { field: fields.length - 1, message: `has ${digest.length} digits, but ${field} ${type} (${name}) needs ${2 * octets}` }
   }
 
 const DELEGATION_DIGEST = digestOf(DELEGATION, 'digest_type')
-const ASSOCIATION_DIGEST = digestOf(ASSOCIATION, 'matching_type')
+const ASSOCIATION_DIGEST: Check = (fields) => {
+  const problem = digestOf(ASSOCIATION, 'matching_type')(fields)
+  // RFC 6698 section 2.1.1; 255 is for private use.
+  return problem && Number(fields[0]) > 3 && fields[0] !== '255'
+    ? { ...problem, message: `${problem.message}; certificate_usage ${fields[0]} is not assigned, only 0 to 3 are` }
+    : problem
+}
 const ZONE_DIGEST = digestOf(ZONE, 'hash_algorithm')
 
 /** Checks whose failure is only suspicious, since most programs accept any length. A CDS record that deletes the DS records has type 0 (RFC 8078 section 4). */
@@ -63,7 +67,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
     (fields) => {
       const [, scheme, , digest = ''] = fields
       if (digest.length < 2 * MIN_ZONE_OCTETS)
-        return { field: 3, message: `has ${octetsOf(digest)}; a digest has at least ${MIN_ZONE_OCTETS}` }
+        return { field: 3, message: `has ${digest.length} digits; a digest has at least ${2 * MIN_ZONE_OCTETS}` }
       return scheme === SIMPLE ? ZONE_DIGEST(fields) : null
     },
   ],

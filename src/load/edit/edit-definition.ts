@@ -43,7 +43,7 @@ export async function editDefinition(asked: RecordEdit, config: Config, options:
   const edit = options.file === null ? asked : withinFile(asked, own, resolveLinks(options.file), config.cwd)
   if (loaded.zone.sourced?.some(({ name, type }) => name === edit.name && type === edit.type))
     return refused(editProblem(edit, 'edit-refused', 'its values are read when the zone is planned; edit it by hand'))
-  const unknown = missingValues(edit, own)
+  const unknown = missingValues(edit, own, loaded)
   if (unknown.length > 0) return refused(...unknown)
   if (isAsWanted(edit, own)) return { changes: [], others: [], diagnostics: [] }
   const edited = await editAndCheck(edit, own, found, config, options)
@@ -121,9 +121,10 @@ function madeByProgram(edit: EditSubject, { zone }: LoadedZone): Diagnostic {
 }
 
 /** Values to be removed that do not exist. */
-function missingValues(edit: RecordEdit, own: readonly DefinedRecord[]): Diagnostic[] {
+function missingValues(edit: RecordEdit, own: readonly DefinedRecord[], { zone }: LoadedZone): Diagnostic[] {
   if (edit.action !== 'remove') return []
-  if (own.length === 0) return [noSuchRecords(edit)]
+  if (own.length === 0)
+    return [noSuchRecords(edit, [...new Set(zone.records.flatMap(({ name, type }) => (name === edit.name ? type : [])))])]
   const present = new Set(own.map(({ data }) => data))
   return edit.data
     .filter((data) => !present.has(data))

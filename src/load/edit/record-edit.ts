@@ -1,5 +1,6 @@
 /** The edit that `record` requests. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
 import { didYouMean } from '../../base/nearest-word.ts'
 import { failure, ok, type Result } from '../../base/result.ts'
 import { readTargetName } from '../../definition/parse/read-scalar.ts'
@@ -102,7 +103,7 @@ function inQuotes(type: string, words: readonly string[], zone: DomainName): str
 /** The fields of a type with several, in the order of a value. */
 function fieldsOf(type: string): string {
   const form = valueForm(type)
-  return form.shape === 'mapping' && form.fields.length > 1 ? `. The fields are ${form.fields.map(({ key }) => key).join(' ')}` : ''
+  return form.shape === 'mapping' && form.fields.length > 1 ? `. Write '${form.fields.map(({ key }) => `<${key}>`).join(' ')}'` : ''
 }
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
@@ -130,9 +131,9 @@ function parseGeneric(type: string, tokens: Parameters<typeof parseGenericForm>[
 export type EditSubject = Pick<RecordEdit, 'zone' | 'name'> & { readonly type?: string }
 
 /** There is nothing to change or remove. */
-export const noSuchRecords = (edit: EditSubject): Diagnostic =>
+export const noSuchRecords = (edit: EditSubject, atName: readonly string[] = []): Diagnostic =>
   editProblem(edit, 'record-unknown', 'the definition has no such records', {
-    hint: `"zonewright render ${edit.zone.slice(0, -1)}" shows those that it has`,
+    hint: atName.length > 0 ? `the name has ${listed(atName)} records` : `"zonewright render ${edit.zone.slice(0, -1)}" shows its records`,
   })
 
 /** An error about an edit; its message begins with the name and type. */

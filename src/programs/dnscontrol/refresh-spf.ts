@@ -43,8 +43,8 @@ export async function refreshSpf(
     diagnostics.push({
       severity: 'error',
       code: 'no-definitions',
-      message: 'spf reads a dnsconfig.js, and neither the command line nor the config names one',
-      hint: 'such as: zonewright spf ./dnsconfig.js',
+      message: 'spf needs a dnsconfig.js with SPF records to flatten, and neither the command line nor the config names one',
+      hint: 'name it, such as: zonewright spf ./dnsconfig.js; YAML definitions do not need spf',
     })
   const folders = new Map<string, Map<string, string>>()
   for (const { path } of hasErrors(diagnostics) ? [] : programs) {

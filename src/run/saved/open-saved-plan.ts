@@ -89,8 +89,11 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   if (args.length > 1) {
     const arePlans = await Promise.all(args.map((argument) => namesPlan(cwd, argument)))
     const kinds = args.map((argument, i) => `${argument} is a ${arePlans[i] ? 'plan file' : 'zone'}`)
-    const problem = arePlans.includes(false) ? `either one plan file or zones, not both: ${listed(kinds, 3)}` : `only one plan file`
-    usage('error', `apply takes ${problem}`, AMBIGUOUS)
+    const plan = args[arePlans.indexOf(true)]
+    if (arePlans.includes(false)) {
+      const hint = `"zonewright apply ${plan}" applies that plan; without a plan file, apply plans the zones and applies that`
+      usage('error', `apply takes either one plan file or zones, not both: ${listed(kinds, 3)}`, hint)
+    } else usage('error', 'apply takes only one plan file', AMBIGUOUS)
   }
   if (target !== undefined)
     usage('error', `--target cannot be used with a saved plan, which is applied unchanged`, 'give --target to "zonewright plan --out"')
@@ -106,7 +109,8 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   if (hasErrors(diagnostics)) return { saved: null, text: '', diagnostics }
   const text = await readPlanText(resolve(cwd, file))
   if (!text.ok) {
-    diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `${file} ${text.message}`, hint: AMBIGUOUS })
+    const hint = existsSync(resolve(cwd, file)) ? AMBIGUOUS : `write it with "zonewright plan --out ${file}", or apply without a file`
+    diagnostics.push({ severity: 'error', code: 'plan-file-invalid', message: `the plan file ${file} ${text.message}`, hint })
     return { saved: null, text: '', diagnostics }
   }
   const { saved, diagnostics: found } = parseSavedPlan(text.value, file, key ?? null)

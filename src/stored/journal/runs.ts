@@ -25,6 +25,7 @@ export function findRun(runs: readonly RunRecord[], name: string): FoundRun {
   const found = isRunPrefix(name) ? runs.filter(({ id }) => id.toLowerCase().startsWith(wanted)) : []
   const [run] = found
   if (run !== undefined && found.length === 1) return { run }
+  if (!isRunPrefix(name)) return notFound(`${quoted(name)} is not a run: a run is named by its time, such as 20261231T235959Z-01ab`)
   if (run === undefined) return notFound(`the journal has no run ${quoted(name)}`)
   const ids = found.map(({ id }) => id)
   return notFound(`${name} matches ${found.length} runs: ${listed(ids, SHOWN)}`)

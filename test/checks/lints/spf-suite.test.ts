@@ -76,7 +76,7 @@ describe.each(scenarios)('$description', (scenario) => {
     if (owner === null || name in OTHERWISE) return
     const names = closureOf(owner)
     const errors = found
-      .filter((one) => names.has(one.at?.file ?? '') && /permerror|ignore them all/.test(one.message))
+      .filter((one) => names.has(one.at?.file ?? '') && /permerror|treat as an error/.test(one.message))
       .map(({ message }) => message)
     if (results.every((result) => result === 'permerror')) expect(errors).not.toEqual([])
     if (!results.includes('permerror')) expect(errors).toEqual([])

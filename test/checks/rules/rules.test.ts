@@ -27,6 +27,7 @@ const CASES: readonly Case[] = [
   ['CNAME beside two types: one error', 'www 300 CNAME a.example.net. | www 300 A 192.0.2.1 | www 300 TXT "x"', '1 error cname-not-alone'],
   ['CNAME beside its signature', 'www 300 CNAME a.example.net. | www 300 TYPE46 \\# 2 0001', ''],
   ['CNAME at the apex', '@ 300 CNAME a.example.net.', '1 error cname-at-apex'],
+  ['CNAME and other records at the apex', '@ 300 CNAME a.example.net. | @ 300 A 192.0.2.1', '1 error cname-not-alone'],
   ['two CNAMEs', 'w 300 CNAME a.example.net. | w 300 CNAME b.example.net.', '2 error singleton-multiple'],
   ['CNAME to itself', 'w 300 CNAME w', '1 warning cname-loop'],
   ['a CNAME loop of 3 with a chain into it', 'tail 300 CNAME a | a 300 CNAME b | b 300 CNAME c | c 300 CNAME a', '2 warning cname-loop'],

@@ -28,7 +28,7 @@ test.each([
   ['no condition: the whole account', '  www: {type: A, from: {instances: {}}}\n', 'instances needs at least one condition'],
   ['an empty condition', "  www: {type: A, from: {instances: {tag: ''}}}\n", 'tag must be a text of 1 to 255 characters'],
   ['a list', '  www: {type: A, from: {instances: {tag: [a, b]}}}\n', 'from.instances.tag must be text, not a list'],
-  ['text', '  www: {type: A, from: instances}\n', 'from must be a mapping'],
+  ['text', '  www: {type: A, from: instances}\n', 'from must be keys with values'],
 ])('%s is refused', (_, records, message) => {
   const problems = diagnosticLines(parse(definition(records)))
   expect(problems.filter((line) => line.includes(' error '))).not.toEqual([])

@@ -151,7 +151,7 @@ describe('names are literal text', () => {
 
   test('a Unicode name and its A-label are the same name', () => {
     expect(diagnosticLines(parse('bücher: {type: A, value: 192.0.2.1}\nxn--bcher-kva: {type: A, value: 192.0.2.2}\n'))).toEqual([
-      '2:1 error yaml-duplicate-key xn--bcher-kva.example.com.: "bücher" (line 1) and "xn--bcher-kva" are the same name',
+      '2:1 error yaml-duplicate-key xn--bcher-kva.example.com.: "bücher" and "xn--bcher-kva" are the same name',
     ])
   })
 
@@ -161,13 +161,20 @@ describe('names are literal text', () => {
       expect.objectContaining({
         code: 'yaml-duplicate-key',
         at: { file: 'zone.yaml', line: 3, column: 1 },
-        related: [{ message: 'the first occurrence', at: { file: 'zone.yaml', line: 1, column: 1 } }],
+        related: [{ message: 'the first one', at: { file: 'zone.yaml', line: 1, column: 1 } }],
       }),
     ])
   })
 })
 
 describe("octoDNS's layout", () => {
+  test('refuses a value under a misspelt key, which is only a warning', () => {
+    expect(diagnosticLines(parse('a: {type: A, valeu: 192.0.2.1}\n'))).toEqual([
+      '1:4 error value-missing a.example.com. A: the record has neither value nor values',
+      '1:14 warning schema-unknown-key a.example.com. A: unknown key "valeu"',
+    ])
+  })
+
   test('warns of a target without the final dot', () => {
     expect(diagnosticLines(parse('a: {type: CNAME, value: b.example}\n'))).toEqual([
       '1:25 warning target-relative a.example.com. CNAME: "b.example" has no final dot and was read as the absolute name b.example.',

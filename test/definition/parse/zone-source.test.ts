@@ -28,7 +28,7 @@ test.each([
   ['sources: [{provider: one, zone: "a..b"}]', 'sources: zone: '],
   ['sources: [{provider: one, type: "?"}]', 'sources: type must be a record type'],
   ['sources: [{provider: one, name: ""}]', 'name'],
-  ['sources: [one]', 'sources[0] must be a mapping'],
+  ['sources: [one]', 'sources[0] must be keys with values'],
   ['sources: {provider: one}', 'sources must be a list'],
 ])('%s is refused', (source, message) => expect(diagnosticLines(parse(definition(`${source}\n`))).join('\n')).toContain(message))
 
@@ -41,7 +41,7 @@ test.each([
   ['{for: -1}', 'for must be a time of at most 30 days'],
   ['{for: soon}', 'for must be a time of at most 30 days'],
   ['{times: 3}', 'unknown key "times"'],
-  ['3', 'quarantine must be a mapping'],
+  ['3', 'quarantine must be keys with values'],
 ])('quarantine: %s is refused, and the source is not read without it', (quarantine, message) => {
   const text = definition(
     `sources: [{provider: one, quarantine: ${quarantine}}]\n`,

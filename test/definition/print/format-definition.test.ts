@@ -103,7 +103,7 @@ describe('layout', () => {
 
   test.each([
     ['a: [', 'line 1: the bracket [ that opens here is not closed'],
-    ['a: 1\na: 2\n', 'line 2: the key "a" occurs twice'],
+    ['a: 1\na: 2\n', 'line 2: the key "a" is given twice'],
     ['a: 1\n---\nb: 1\n', 'line 2: the file has 2 YAML documents'],
     ['a: *b\n', 'line 1: the alias *b has no anchor &b'],
   ])('%j does not change', (text, message) => expect(format(text)).toContain(`! ${message}`))

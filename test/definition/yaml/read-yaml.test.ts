@@ -72,18 +72,18 @@ describe('positions', () => {
 
 describe('errors', () => {
   const CASES: readonly (readonly [text: string, ...problems: string[]])[] = [
-    ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
-    ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" occurs twice in one mapping, first on line 1'],
+    ['a: 1\nb: 2\na: 3\n', '3:1 yaml-duplicate-key the key "a" is given twice'],
+    ['{a: 1, "a": 2}', '1:8 yaml-duplicate-key the key "a" is given twice'],
     ['a: 1\n---\nb: 2\n', '2:1 yaml-unsupported the file has 2 YAML documents; only one is allowed'],
     ['# c\n---\na: 1\n---\n---\n', '4:1 yaml-unsupported the file has 3 YAML documents; only one is allowed'],
-    ['[a]: 1\n', '1:1 yaml-unsupported a key must be text, not a mapping or list'],
+    ['[a]: 1\n', '1:1 yaml-unsupported a key must be text, not a list or other keys'],
     ['a: !foo 1\n', '1:9 yaml-unsupported the tag !foo is not supported'],
     ['a: !!binary aGk=\n', '1:13 yaml-unsupported the tag !!binary is not supported'],
     ['a: !!set {b, c}\n', '1:10 yaml-unsupported the tag !!set is not supported'],
     ['%TAG !e! tag:example.com,2000:\n---\na: 1\n', '1:1 yaml-unsupported %TAG directives are not supported'],
     ['a: *b\n', '1:4 yaml-syntax the alias *b has no anchor &b above it'],
     ['a: &a [*a]\n', '1:8 yaml-unsupported the alias *a refers to a node that contains it'],
-    ['<<: 1\n', '1:5 yaml-unsupported << can only merge a mapping or a list of mappings'],
+    ['<<: 1\n', '1:5 yaml-unsupported << can only merge keys with values, or a list of them'],
     ['a: !include b.yaml\n', '1:13 yaml-unsupported !include b.yaml is not possible here: only one file is read'],
     ['a:\n\tb: 1\n', '2:1 yaml-syntax YAML cannot be indented with tabs'],
     ['a: @\n', '1:4 yaml-syntax a value that begins with @ must be quoted'],
@@ -111,7 +111,7 @@ describe('errors', () => {
     ['a:\n  *b: 1\n', '2:7 yaml-syntax a name or value that begins with * must be quoted'],
     ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> other\n', '2:1 yaml-syntax the file has an unresolved merge conflict'],
     ['<<<<<<< HEAD\nb: 2\n||||||| base\n=======\n>>>>>>> other\n', '1:1 yaml-syntax the file has an unresolved merge conflict'],
-    [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep mappings and lists are nested more than 24 deep'],
+    [`${'['.repeat(60)}1${']'.repeat(60)}`, '1:24 yaml-too-deep keys and lists are nested more than 24 deep'],
   ]
 
   test.each(CASES)('%j', (text, ...expected) => expect(problems(read(text))).toEqual(expected))

@@ -119,7 +119,7 @@ describe('zones', () => {
     expectEnd(await scene.run(PLAN), 1, { said: 'name one of them under managed_zones' })
     const wrong = await start({ definition, zones: twice, settings: `${ACCESS}, managed_zones: {a..b: other}` })
     expectEnd(await wrong.run(PLAN), 1, {
-      err: /zonewright\.yaml:2:\d+: error\[schema-value\] providers\.gcp\.managed_zones: "a\.\.b\." has an empty label/,
+      err: /zonewright\.yaml:2:\d+: error\[schema-value\] providers\.gcp\.managed_zones: "a\.\.b\." has two dots in a row/,
     })
     const chosen = await start({ definition, zones: twice, settings: `${ACCESS}, managed_zones: {example.com: other}` })
     expect(await chosen.run(APPLY)).toMatchObject({ status: 0, stderr: '' })

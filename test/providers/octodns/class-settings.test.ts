@@ -27,7 +27,7 @@ test.each<[entry: string, message: RegExp]>([
   ['{type: octodns, class: a.B, directory: x}', /"providers\.lab" can only have the key "directory" or "class"/],
   ['{type: octodns, directory: x, python: python3}', /providers\.lab/],
   ['{type: octodns, class: B}', /:2:\d+: error\[schema-value\] "providers\.lab\.class" must match pattern/],
-  ['{type: octodns, class: a.B, options: [1]}', /"providers\.lab\.options" must be a mapping/],
+  ['{type: octodns, class: a.B, options: [1]}', /"providers\.lab\.options" must be keys with values, not a list/],
   [
     '{type: octodns, class: a.B, options: {token: env/TOKEN}}',
     /:2:53: error\[secret-missing\] providers\.lab\.options\.token: the reference has the syntax of octoDNS.*write env:NAME/s,

@@ -156,5 +156,5 @@ test('the settings are checked without the SDK', async () => {
   mkdirSync(join(scene.folder, 'empty'))
   const { status, stdout, stderr } = await scene.run(['validate'])
   expect([status, stdout + stderr]).toEqual([1, expect.stringContaining('set zone_type: private')])
-  expect(stdout + stderr).toContain(`providers.aws.zone_ids: "a..b." has an empty label`)
+  expect(stdout + stderr).toContain(`providers.aws.zone_ids: "a..b." has two dots in a row`)
 })
