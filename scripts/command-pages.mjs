@@ -12,7 +12,7 @@ const entry = ([term, text]) => `.TP\n\\fB${plain(term)}\\fR\n${plain(text)}\n`
 export function manualPage({ version, description, options, commands, notes }) {
   const section = (command) =>
     [
-      `.SS "${plain(command.usage)}"\n${plain(command.description)}\n`,
+      `.SS "${plain(command.usage.replaceAll('\nzonewright', ', or'))}"\n${plain(command.description)}\n`,
       ...command.arguments.map(entry),
       ...command.options.map(entry),
       ...command.commands.map(section),
@@ -48,7 +48,7 @@ export function commandsPage({ options, commands }) {
     `${table('argument', one.arguments)}${table('option', one.options)}${one.notes === '' ? '' : `\`\`\`\n${one.notes}\n\`\`\`\n\n`}`
   return `# Commands
 
-Every command with all options. This page is made of the definitions that \`--help\` shows: \`npm run update-commands-page\` writes it. \`zonewright COMMAND --help\` lists the usual options of a command, \`--help-all\` all of them.
+Every command with all options. This page is generated from the texts of \`--help\` (\`npm run update-commands-page\`). \`zonewright COMMAND --help\` lists the usual options of a command, \`--help-all\` all of them.
 
 | command | purpose |
 | --- | --- |

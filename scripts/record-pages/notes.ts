@@ -24,7 +24,7 @@ const SIGNED =
 const OBSOLETE = 'Obsolete. It is here so that old zones can be moved.'
 const EXPERIMENTAL = 'Rarely used. It is here so that every zone can be moved.'
 const FINAL_DOT =
-  'A name with a final dot is absolute. In the layout with `domain:`, a single label is relative to the zone, and `@` is the apex.'
+  'In the layout with `domain:`, a single label is in the zone, and `@` is the apex. A name with dots is refused without a final dot.'
 
 export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
   A: notes(
@@ -63,9 +63,13 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
   TXT: notes(
     'Text: SPF, DKIM, DMARC, proofs of ownership',
     'RFC 1035 section 3.3.14',
-    ['@ 3600 IN TXT "v=spf1 include:_spf.example.net -all"', '_dmarc 3600 IN TXT "v=DMARC1; p=reject"'],
-    'Write the whole text, however long. Zonewright cuts it into strings of 255 octets. `{rdata: \'"a" "b"\'}` gives the strings as in a zone file.',
-    "Quote a text with `;`, `#` or `: ` in YAML. In octoDNS's layout, `;` is written `\\;`.",
+    [
+      '@ 3600 IN TXT "v=spf1 include:_spf.example.net -all"',
+      '_dmarc 3600 IN TXT "v=DMARC1; p=reject"',
+      'mail._domainkey 3600 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="',
+    ],
+    'Write the whole text, however long, such as a 2048-bit DKIM key. Zonewright cuts it into strings of 255 octets. `{rdata: \'"a" "b"\'}` gives the strings as in a zone file.',
+    "Quote a text in YAML if it has `: `, a `#` after a space or (between braces) a comma, or begins with a quotation mark; `;` needs no quotes. In octoDNS's layout, `;` is written `\\;`.",
   ),
   NS: notes(
     'Name server of a zone or of a delegation',
@@ -95,6 +99,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
       '_ldap._tcp 3600 IN SRV 10 40 389 ldap2.example.com.',
     ],
     'The name is `_SERVICE._PROTOCOL`. Clients take the lowest priority, and share load by weight. Target `.` says that the service does not exist.',
+    FINAL_DOT,
     'The target needs an address and may not be a CNAME.',
   ),
   CAA: notes(

@@ -68,7 +68,9 @@ function exampleSections(type: string, examples: readonly string[]): string {
 /** The command that adds the record of a line of a zone file. */
 function commandOf(line: string): string {
   const [, owner = '', ttl = '', type = '', data = ''] = /^(\S+) (\d+) IN (\S+) (.+)$/.exec(line) ?? []
-  const value = /^[\w.:-]+$/.test(data) ? data : `'${data}'`
+  // A single string of TXT may be bare.
+  const [, text = data] = (type === 'TXT' && /^"([^"\\]*)"$/.exec(data)) || []
+  const value = /^[\w.:-]+$/.test(text) ? text : `'${text}'`
   return `zonewright record add example.com ${owner} ${type} ${value} --ttl ${ttl}\n`
 }
 

@@ -1,7 +1,11 @@
 /** The search of the site: sections with all telling words of a query, then those with some of them. */
 window.makeSearch = (sections) => {
   const FIELDS = ['title', 'page', 'about', 'text']
-  const spell = (text) => text.replace(/\bback(?:ing|ed)? up\b/gi, 'backup').replace(/\bnode\.js\b/gi, 'nodejs')
+  const spell = (text) =>
+    text
+      .replace(/\bback(?:ing|ed)? up\b/gi, 'backup')
+      .replace(/\btak(?:e|es|en|ing) back\b/gi, 'undo')
+      .replace(/\bnode\.js\b/gi, 'nodejs')
   /** "upgrade" and "upgrading" are one word for the search, as are "lets" and "let". */
   const stemOf = (term) => {
     const word = term.toLowerCase()

@@ -262,7 +262,7 @@ export const DIAGNOSTIC_CODES = {
 
 type KnownCode = keyof typeof DIAGNOSTIC_CODES
 
-/** `policy-NAME` is the code of a policy of the organisation. The known codes that begin so are older, and policies cannot have their names. */
+/** `policy-NAME` is the code of a policy of the organisation. Some built-in codes also begin with `policy-`; a policy may not have such a name. */
 export type DiagnosticCode = KnownCode | `policy-${string}`
 
 /** Whether a code is that of a policy of the organisation. */

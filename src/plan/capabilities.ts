@@ -34,7 +34,7 @@ export interface CallRules {
     | undefined
   /** Whether a call is one DNS message, which holds more in as many octets; false if absent. */
   readonly isDnsMessage?: boolean | undefined
-  /** Whether only rdata matters for `maxOctets`, as text, that before the change and that after it; false if absent. */
+  /** Whether `maxOctets` counts only the text of the rdata, before plus after the change; false if absent. */
   readonly countsRdataOnly?: boolean | undefined
   /** Whether a call is carried out as a whole or not at all. */
   readonly atomic: boolean
@@ -59,7 +59,7 @@ export interface Capabilities {
   readonly calls: CallRules
   /** Whether zones can only be read, so that no call succeeds; false if absent. */
   readonly readOnly?: boolean | undefined
-  /** Why plans only create RRsets, whatever the policy of the zone, in words that follow "because"; absent if they do anything. */
+  /** Why plans only create RRsets, whatever the policy of the zone, in words that follow "because"; absent if plans may also update and delete. */
   readonly onlyCreates?: string | undefined
   /** The type of provider whose settings of records definitions may state for this target; absent if it has none. */
   readonly recordSettings?: string | undefined

@@ -37,7 +37,7 @@ export interface PlanDocument {
   readonly snapshot?: PlanSnapshot
   readonly base?: PlanBase
   readonly keepsGoing?: true
-  readonly zones: readonly ZoneDocument[]
+  readonly zones: readonly PlannedZoneDocument[]
   readonly diagnostics: readonly DiagnosticDocument[]
   readonly summary: Summary & Partial<OutcomeFigures>
 }
@@ -50,7 +50,7 @@ interface OutcomeFigures extends Pick<OutcomeSummary, 'failed' | 'skipped' | 'un
   readonly deleted: number
 }
 
-export interface ZoneDocument {
+export interface PlannedZoneDocument {
   readonly zone: string
   readonly target: string
   readonly owner?: string | null
@@ -130,7 +130,7 @@ export function planDocument(plan: Plan, outcomes: readonly ZoneOutcome[] | null
 
 export const renderJson = ({ plan, outcomes }: Report): string => jsonText(planDocument(plan, outcomes))
 
-function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): ZoneDocument {
+function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): PlannedZoneDocument {
   const { records, calls } = plan
   return {
     zone: plan.zone,

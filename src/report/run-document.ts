@@ -99,7 +99,7 @@ export interface RunDocument {
   readonly targets: readonly TargetFigures[]
   /** The zones with a change, refusal, difference or error, by name. */
   readonly zones: readonly ZoneFigures[]
-  /** Zones that would be the next in the list. */
+  /** How many more zones the list would have if it were not cut. */
   readonly omittedZones: number
   readonly errors: readonly RunError[]
 }

@@ -80,10 +80,11 @@ interface Command {
 
 /** The commands with their arguments, options, the words that these take and their defaults, of what `zonewright __manual` prints. */
 export function linesOfCommands({ usage = '', options, commands }: Command): readonly string[] {
-  const path = `zonewright ${usage}`.replace(/ (?:[[<].*)?$/, '')
+  const usages = usage.split('\n').map((line) => `zonewright ${line.replace(/^zonewright /, '')}`)
+  const path = String(usages[0]).replace(/ (?:[[<].*)?$/, '')
   const defaultOf = (text: string): string => /\(default: [\w".*-]+\)$/.exec(text)?.[0] ?? ''
   return [
-    `zonewright ${usage}`.replace(' [options]', '').trim(),
+    ...usages.map((line) => line.replace(' [options]', '').trim()),
     ...options.flatMap(([flags, text, choices = []]) => [
       `${path}: ${flags} ${defaultOf(text)}`.trim(),
       ...choices.map((choice) => `${path}: ${flags}: ${choice}`),

@@ -46,6 +46,12 @@ describe('the site of this repository', () => {
     ['multi-provider cloudflare NS', 'docs/tasks/several-providers.html'],
     ['BIND', 'docs/tasks/name-servers.html'],
     ['what is a target', 'docs/glossary.html'],
+    ['take back a change', 'docs/at-3-am.html'],
+    ['wrong change', 'docs/at-3-am.html'],
+    ['allow deletes in CI', 'docs/tasks/ci.html'],
+    ['octodns take over', 'docs/tasks/octodns-and-dnscontrol.html'],
+    ['ptr from forward', 'docs/tasks/reverse-zones.html'],
+    ['dkim 2048-bit key', 'docs/records/TXT.html'],
   ])('the search finds %s among the first three', (query, page) => {
     const found = search(query).map(({ href }) => href.replace(/#.*/, ''))
     expect(found.slice(0, 3)).toContain(page)

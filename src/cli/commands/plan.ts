@@ -33,7 +33,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--snapshot <file>', 'plan against a snapshot instead of the live zones; contacts no server')
     .option('--verify-key <key>', 'the public key that must have signed the snapshot: env:NAME, file:PATH or "ssh-ed25519 …"')
     .option('--max-age <time>', 'refuse an older snapshot, such as 6h (default: 24h)', seconds)
-    .option('--base <revision>', 'the effect of the branch alone: less the plan of this git revision')
+    .option('--base <revision>', 'show only what the branch adds to the plan of this git revision')
     .option('--policies-from <revision>', 'take the policies from this git revision')
     .option('--compare-targets', 'compare what the targets of each zone support; contacts no server')
   withObserveOptions(command)

@@ -86,7 +86,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--transfer-addresses <addresses>', 'addresses from which the service transfers zones, separated by commas')
     .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
     .option('--secondaries <addresses>', 'name servers that may transfer every zone and get NOTIFY, separated by commas')
-    .option('--catalog-zone <name>', 'catalog zone with all zones, for these name servers: catalog.invalid')
+    .option('--catalog-zone <name>', 'name of a catalog zone for the secondaries, such as catalog.invalid')
     .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
     .addOption(
       command

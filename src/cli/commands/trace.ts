@@ -29,7 +29,7 @@ function server(text: string, previous: readonly ServerAddress[]): ServerAddress
 
 const HELP = `
 Works without a token, a journal or the network: each step says what it lacks.
-Exit status: 2 differences; else 1 if a step could not be done, 0 no difference.`
+Exit status: 0: no difference; 2: differences; 1: none found, but a step could not be done.`
 
 /** `zonewright trace NAME [TYPE]` */
 async function trace(io: CliIo, [name, type]: readonly [DomainName, string], options: TraceOptions & CommonOptions): Promise<ExitStatus> {

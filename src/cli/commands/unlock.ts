@@ -6,8 +6,8 @@ import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
-    .argument('[zone...]', 'zones whose leases are broken')
-    .option('--run <run>', 'the run whose lease is broken, or a prefix of its name')
+    .argument('[zone...]', 'the zones to unlock')
+    .option('--run <run>', 'the run whose lease to end, or a prefix of its name')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nShows which run has locked the zones, and what is known about its requests.')
   withExamples(command, 'unlock example.com')

@@ -9,6 +9,7 @@ type Item = readonly [term: string, text: string]
 interface CommandText {
   /** Its words after the program's name, such as `record add`. */
   readonly name: string
+  /** Without the program's name at its beginning; one line for each form. */
   readonly usage: string
   readonly description: string
   readonly arguments: readonly Item[]
@@ -26,7 +27,7 @@ function textOf(command: Command, help: Help): CommandText {
   const usage = help
     .commandUsage(command)
     .replace(/^zonewright /, '')
-    .replaceAll('\n', ' ')
+    .replaceAll(/\n */g, '\n')
   let notes = ''
   const write = (text: string): void => {
     notes += text

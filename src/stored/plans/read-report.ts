@@ -10,7 +10,7 @@ import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import type { Change, Outcome, Plan, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
 import { planOf as planOfZones } from '../../plan/planned-zone.ts'
-import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type ZoneDocument } from '../../report/plan-document.ts'
+import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type PlannedZoneDocument } from '../../report/plan-document.ts'
 import type { Report } from '../../report/report.ts'
 import { VALIDATION_FORMAT, type Validation, type ValidationDocument } from '../../report/validation.ts'
 import { VERIFICATION_FORMAT, type Verification, type VerificationDocument } from '../../report/verification.ts'
@@ -75,7 +75,7 @@ function reportOf({ created, tool, snapshot, base, keepsGoing, zones, diagnostic
   return ok({ plan, outcomes: zones.map((zone, index) => outcomeOf(zone, plans[index] as ZonePlan)) })
 }
 
-const namesOf = ({ zone, cachedAnswers, impact, changes }: ZoneDocument): string[] => [
+const namesOf = ({ zone, cachedAnswers, impact, changes }: PlannedZoneDocument): string[] => [
   zone,
   ...(cachedAnswers === undefined ? [] : [cachedAnswers.name]),
   ...(impact === undefined ? [] : [impact.stopsAnswering, impact.mail, impact.nameservers].flat().map(({ name }) => name)),
@@ -86,7 +86,7 @@ const namesOf = ({ zone, cachedAnswers, impact, changes }: ZoneDocument): string
 ]
 
 /** The names were checked, and the schema has checked the rest. */
-function planOf({ readBack, diagnostics, changes, ...zone }: ZoneDocument): ZonePlan {
+function planOf({ readBack, diagnostics, changes, ...zone }: PlannedZoneDocument): ZonePlan {
   return {
     ...zone,
     changes: changes.map(({ outcome, ...change }) => change as Change),
@@ -95,7 +95,7 @@ function planOf({ readBack, diagnostics, changes, ...zone }: ZoneDocument): Zone
 }
 
 /** The diagnostics of an outcome are among those of its plan. */
-const outcomeOf = ({ changes, readBack = 'not-read' }: ZoneDocument, plan: ZonePlan): ZoneOutcome => ({
+const outcomeOf = ({ changes, readBack = 'not-read' }: PlannedZoneDocument, plan: ZonePlan): ZoneOutcome => ({
   plan,
   outcomes: changes.map(({ outcome }): Outcome => outcome ?? { state: 'skipped', because: 'the report does not say' }),
   readBack,

@@ -7,7 +7,7 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import { notAFile } from '../../files/file-error.ts'
 import { describeReadError } from '../../files/read-text.ts'
 import type { PlannedZones } from '../../plan/planned-zone.ts'
-import type { PlanDocument, ZoneDocument } from '../../report/plan-document.ts'
+import type { PlanDocument, PlannedZoneDocument } from '../../report/plan-document.ts'
 import type { GivenApprovals } from '../approvals/approvals-of-plan.ts'
 
 /** A target as it was when the plan was made. A plan is applied only if its targets are still the same. */
@@ -44,7 +44,7 @@ export interface SavedState {
   readonly records: readonly SavedRecord[]
 }
 
-export interface SavedZoneDocument extends ZoneDocument {
+export interface SavedZoneDocument extends PlannedZoneDocument {
   /** Absent for a zone that did not exist or has no changes. */
   readonly state?: SavedState
 }
