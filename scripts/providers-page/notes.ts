@@ -79,7 +79,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     conflict: 'is found by a read just before the call',
     newZones: 'created empty, then filled; only with `account_id`',
     remarks: [
-      'Up to 200 changes (with `plan: pro` or higher 3,500) are one batch, which Cloudflare carries out as a whole. Its name servers learn each record on its own.',
+      'Up to 200 changes (with `plan: pro` or higher 3,500) are one batch, which Cloudflare carries out as a whole. Its name servers may show the changes of a batch at different moments.',
       'Whether a record is proxied, its comment, its tags and its settings stay as they are. A new address or CNAME beside proxied ones is proxied too.',
       'An ALIAS at the apex is a flattened CNAME at Cloudflare. A record without TTL has the automatic TTL, and a proxied record always does, whatever the definition says.',
       'Zones are created and deleted if `account_id` names the account of the zones. A new zone is pending, and serves its records, until its parent delegates it to the name servers that `doctor` shows. Secondary zones are not managed.',
@@ -114,8 +114,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
-      'Texts are stored without quotes: printable ASCII characters without backslashes, at most 509 with their quotes. CAA values have no parameters.',
-      'A new domain has the NS records of DigitalOcean. Those that its definition does not have are removed by the next `apply`.',
+      'Texts are stored without quotes: printable ASCII characters without backslashes. At most 509 are possible, counted with the quotes of the definition. CAA values have no parameters.',
+      'A new domain has the NS records of DigitalOcean. If its definition has NS records at the apex, the next `apply` removes the others.',
     ],
     setup: 'providers/digitalocean.md#digitalocean',
     judges: "dns-lexicon, octoDNS's class",
@@ -179,7 +179,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   },
   octodns: {
     title: "A folder of octoDNS's zone files",
-    when: 'to be read by octoDNS',
+    when: 'in files that octoDNS will read',
     requests: { fixed: 0, recordsPerRequest: null, words: 'none: it reads one file' },
     variant: {
       settings: 'with `class`',
@@ -284,7 +284,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     remarks: [
       'Calls are ordered so that a name keeps its answers in between. Records of one name and type have one TTL: if it changes, all but one of them are deleted and created again.',
       'Texts are printable ASCII characters without quotes. CAA values have no parameters.',
-      'A new domain has the NS records of Vultr. Those that its definition does not have are removed.',
+      'A new domain has the NS records of Vultr. If its definition has NS records at the apex, the others are removed.',
     ],
     setup: 'providers/vultr.md#vultr',
     judges: 'dns-lexicon, lego',

@@ -55,7 +55,7 @@ ${table(
 )}
 ## Evidence
 
-The tests run at real servers where there are any. For a service they run at a server of ours, which must answer as the real one did in every recorded exchange, and serve clients of others, unchanged. What a service
+The tests run at real servers where there are any. For a hosted service they run at our imitation of it, which must give the answers of every recorded exchange and work with unchanged clients of others. What a service
 has changed since its exchanges were recorded, or what they do not show, is known from its documents alone.
 
 ${table(

@@ -45,7 +45,7 @@ export function describeCapabilities(capabilities: Capabilities): Readonly<Recor
     limit: maxRecords === null ? 'no limit' : `at most ${formatCount(maxRecords)}`,
     soa: soaText(capabilities),
     apexNs: capabilities.servesApexNs
-      ? "the target's own, not listed"
+      ? 'managed by the target, which does not list them'
       : capabilities.needsApexNs
         ? 'required in the definition'
         : 'kept unless the definition has some',
@@ -116,8 +116,8 @@ function ttlText({ ttlSteps, ttlDefault, fallbackTtl }: Capabilities): string {
   const values = ttlSteps === null ? 'any' : `the nearest of ${ttlSteps.map(formatCount).join(' ')}`
   const fallback = fallbackTtl === undefined ? 'the default of the target' : `${formatCount(fallbackTtl)} s`
   return ttlDefault
-    ? `${values}; none follows the default of the zone, or ${fallback}`
-    : `${values}; none becomes the default of the definition, or ${fallback}`
+    ? `${values}; a record without one follows the default of the zone, or ${fallback}`
+    : `${values}; a record without one gets the default of the definition, or ${fallback}`
 }
 
 /** The settings that are fields of the SOA record. */
